@@ -1,0 +1,45 @@
+// Launching a kernel on a GPU. For nvcc; g++ sees kernels/simt/launch.h instead.
+#pragma once
+#include "kernels/phase.h"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+/// The dynamic shared memory of a launch.
+extern __shared__ __align__(16) unsigned char dynamic_shared[];
+
+namespace paged {
+
+/// Throws DeviceError naming the launch if status is an error.
+void check_cuda_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
+                       std::size_t shared_bytes);
+
+namespace cuda {
+
+using Stream = cudaStream_t;
+
+/// kernel<<<grid, block, shared_bytes, stream>>>(arguments...).
+/// Throws DeviceError for a launch that the device refuses, with nothing run.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            Stream stream, Arguments&&... arguments) {
+  const auto check = [&](cudaError_t status) {
+    check_cuda_launch(status, reinterpret_cast<const void*>(kernel), grid, block, shared_bytes);
+  };
+  // More than 48 KB of shared memory has to be asked for.
+  if (shared_bytes > 48 * 1024)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes)));
+  kernel<<<grid, block, shared_bytes, stream>>>(
+      static_cast<std::decay_t<Parameters>>(std::forward<Arguments>(arguments))...);
+  check(cudaGetLastError());
+}
+
+/// The calling thread is at this step of the algorithm from here on. Costs nothing on a GPU.
+__device__ __forceinline__ void enter_phase(Phase) {}
+
+}  // namespace cuda
+}  // namespace paged

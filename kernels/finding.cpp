@@ -1,0 +1,42 @@
+#include "kernels/finding.h"
+
+namespace paged {
+
+const char* name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds_read:
+      return "out-of-bounds read";
+    case FindingKind::out_of_bounds_write:
+      return "out-of-bounds write";
+    case FindingKind::uninitialised_read:
+      return "uninitialised read";
+    case FindingKind::unwritten_output:
+      return "unwritten output";
+    case FindingKind::misaligned_access:
+      return "misaligned access";
+    case FindingKind::barrier_divergence:
+      return "barrier divergence";
+    case FindingKind::barrier_after_exit:
+      return "barrier after exit";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::warp_operation_mismatch:
+      return "warp operation mismatch";
+    case FindingKind::warp_lane_missing:
+      return "missing warp lane";
+    case FindingKind::stack_overflow:
+      return "stack overflow";
+  }
+  return "";
+}
+
+std::string to_string(const Finding& finding) {
+  std::string text = name_of(finding.kind);
+  if (!finding.location.empty()) text += " at " + finding.location;
+  if (!finding.kernel.empty()) text += " in " + finding.kernel;
+  text += ": " + finding.message;
+  if (finding.count > 1) text += " (" + std::to_string(finding.count) + " times)";
+  return text + ". " + finding.advice;
+}
+
+}  // namespace paged

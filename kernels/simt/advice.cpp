@@ -1,0 +1,36 @@
+#include "kernels/simt/advice.h"
+
+namespace paged::simt {
+
+const char* advice_for(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds_read:
+    case FindingKind::out_of_bounds_write:
+      return "Check the index against the extent of the buffer, the last block and the last page "
+             "included.";
+    case FindingKind::uninitialised_read:
+      return "Upload or write these bytes before a kernel reads them, or do not read them.";
+    case FindingKind::unwritten_output:
+      return "Let some thread write every element, also for short and empty sequences.";
+    case FindingKind::misaligned_access:
+      return "Make the address a multiple of the access's size, or use a narrower type.";
+    case FindingKind::barrier_divergence:
+      return "Move the barrier out of the branch, so that all threads of the block come to the "
+             "same one.";
+    case FindingKind::barrier_after_exit:
+      return "Let threads without work skip it, not return, as long as a barrier follows.";
+    case FindingKind::deadlock:
+      return "Let every thread that others wait for come to the same barrier or warp operation.";
+    case FindingKind::warp_operation_mismatch:
+      return "Give all lanes the same operation with the same mask, outside of branches that "
+             "divide the warp.";
+    case FindingKind::warp_lane_missing:
+      return "Name in the mask the lanes that make the call, and read only from those.";
+    case FindingKind::stack_overflow:
+      return "A thread has 64 KB of stack here: end the recursion, or move large arrays to shared "
+             "memory.";
+  }
+  return "";
+}
+
+}  // namespace paged::simt

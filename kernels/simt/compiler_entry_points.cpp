@@ -1,0 +1,108 @@
+// The functions that g++ -fsanitize=thread calls before each access. libtsan is not linked; these
+// take its place. GCC's side is gcc/sanitizer.def and gcc/tsan.c.
+#include "kernels/simt/worker.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace paged::simt {
+namespace {
+
+[[gnu::always_inline]] inline void see(const volatile void* address, std::size_t size,
+                                       AccessKind kind, std::size_t alignment, void* pc) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  if (where - ignored_range.begin < ignored_range.size) return;
+  Worker& worker = *current_worker;
+  worker.checker.check(worker, {where, size, kind, reinterpret_cast<std::uintptr_t>(pc)},
+                       alignment);
+}
+
+}  // namespace
+}  // namespace paged::simt
+
+using paged::simt::AccessKind;
+using paged::simt::see;
+
+// The names are the compiler's, one for each size: only a macro can make them.
+#define PAGED_SEE(name, size, kind)                                          \
+  void __tsan_##name##size(void* address) {                                  \
+    see(address, size, AccessKind::kind, size, __builtin_return_address(0)); \
+  }
+#define PAGED_SEE_ALL_SIZES(name, kind) \
+  PAGED_SEE(name, 1, kind)              \
+  PAGED_SEE(name, 2, kind)              \
+  PAGED_SEE(name, 4, kind) PAGED_SEE(name, 8, kind) PAGED_SEE(name, 16, kind)
+
+#define PAGED_FETCH(bits, operation)                                                   \
+  std::uint##bits##_t __tsan_atomic##bits##_fetch_##operation(                         \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t value, int) {         \
+    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0)); \
+    return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);               \
+  }
+#define PAGED_COMPARE_EXCHANGE(bits, strength)                                                    \
+  bool __tsan_atomic##bits##_compare_exchange_##strength(volatile std::uint##bits##_t* address,   \
+                                                         std::uint##bits##_t* expected,           \
+                                                         std::uint##bits##_t desired, int, int) { \
+    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0));            \
+    return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,       \
+                                       __ATOMIC_SEQ_CST);                                         \
+  }
+#define PAGED_ATOMICS(bits)                                                                   \
+  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address, \
+                                                 int) {                                       \
+    see(address, bits / 8, AccessKind::read, bits / 8, __builtin_return_address(0));          \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                        \
+  }                                                                                           \
+  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                     \
+                                   std::uint##bits##_t value, int) {                          \
+    see(address, bits / 8, AccessKind::write, bits / 8, __builtin_return_address(0));         \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                       \
+  }                                                                                           \
+  std::uint##bits##_t __tsan_atomic##bits##_exchange(volatile std::uint##bits##_t* address,   \
+                                                     std::uint##bits##_t value, int) {        \
+    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0));        \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                             \
+  }                                                                                           \
+  PAGED_FETCH(bits, add)                                                                      \
+  PAGED_FETCH(bits, sub)                                                                      \
+  PAGED_FETCH(bits, and)                                                                      \
+  PAGED_FETCH(bits, or)                                                                       \
+  PAGED_FETCH(bits, xor)                                                                      \
+  PAGED_COMPARE_EXCHANGE(bits, strong)                                                        \
+  PAGED_COMPARE_EXCHANGE(bits, weak)
+
+extern "C" {
+
+PAGED_SEE_ALL_SIZES(read, read)
+PAGED_SEE_ALL_SIZES(write, write)
+PAGED_SEE_ALL_SIZES(volatile_read, read)
+PAGED_SEE_ALL_SIZES(volatile_write, write)
+PAGED_SEE_ALL_SIZES(unaligned_read, read)
+PAGED_SEE_ALL_SIZES(unaligned_write, write)
+PAGED_SEE_ALL_SIZES(unaligned_volatile_read, read)
+PAGED_SEE_ALL_SIZES(unaligned_volatile_write, write)
+
+// Objects of other sizes: a GPU copies them in pieces of their own alignment.
+void __tsan_read_range(void* address, std::size_t size) {
+  see(address, size, AccessKind::read, 1, __builtin_return_address(0));
+}
+void __tsan_write_range(void* address, std::size_t size) {
+  see(address, size, AccessKind::write, 1, __builtin_return_address(0));
+}
+
+// Host code in kernel files; kernels use CUDA's atomics, which are functions of the machine.
+PAGED_ATOMICS(8)
+PAGED_ATOMICS(16)
+PAGED_ATOMICS(32)
+PAGED_ATOMICS(64)
+void __tsan_atomic_thread_fence(int) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void __tsan_atomic_signal_fence(int) {}
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+}  // extern "C"

@@ -1,0 +1,188 @@
+#include "kernels/simt/device_memory.h"
+
+#include "kernels/device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+
+namespace paged::simt {
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t whole_pages(std::size_t bytes) {
+  return std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
+}
+
+[[noreturn]] void throw_short_of_memory(std::size_t bytes, const std::string& name) {
+  throw DeviceError("the CPU device has no " + std::to_string(bytes) + " bytes for '" + name +
+                    "': " + std::strerror(errno));
+}
+
+// Reserves guards and data; makes the data between the guards usable.
+std::uint8_t* map_data(std::size_t data_bytes, std::size_t guard_bytes) {
+  void* all = mmap(nullptr, data_bytes + 2 * guard_bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  auto* const data = static_cast<std::uint8_t*>(all) + guard_bytes;
+  if (mprotect(data, data_bytes, PROT_READ | PROT_WRITE) == 0) return data;
+  munmap(all, data_bytes + 2 * guard_bytes);
+  return nullptr;
+}
+
+// Gives the data's pages back and keeps its addresses.
+void retire_data(std::uint8_t* data, std::size_t data_bytes) {
+  mmap(data, data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void unmap_data(std::uint8_t* data, std::size_t data_bytes, std::size_t guard_bytes) {
+  munmap(data - guard_bytes, data_bytes + 2 * guard_bytes);
+}
+
+std::string of_allocation(const Allocation& allocation) {
+  return "'" + allocation.name + "' (" + std::to_string(allocation.bytes) + " bytes)";
+}
+
+// How far an address lies before or after an allocation that does not hold it.
+std::size_t distance(const Allocation& allocation, std::uintptr_t address) {
+  return address < allocation.begin() ? allocation.begin() - address : address - allocation.end();
+}
+
+}  // namespace
+
+void* DeviceMemory::allocate(std::size_t bytes, const std::string& name) {
+  Allocation allocation;
+  allocation.name = name;
+  allocation.bytes = bytes;
+  allocation.mapped_bytes = whole_pages(bytes);
+  if (bytes > ~std::size_t{0} / 4) throw_short_of_memory(bytes, name);
+  allocation.memory = map_data(allocation.mapped_bytes, kGuardBytes);
+  if (allocation.memory == nullptr) throw_short_of_memory(bytes, name);
+  allocation.written = map_data(allocation.mapped_bytes, 0);
+  if (allocation.written == nullptr) {
+    unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
+    throw_short_of_memory(bytes, name);
+  }
+  if (bytes <= kMostFilledBytes) std::memset(allocation.memory, 0xFF, allocation.mapped_bytes);
+
+  const std::unique_lock lock(mutex_);
+  return live_.emplace(allocation.begin(), allocation).first->second.memory;
+}
+
+void DeviceMemory::release(void* memory) {
+  if (memory == nullptr) return;
+  const std::unique_lock lock(mutex_);
+  const auto found = live_.find(reinterpret_cast<std::uintptr_t>(memory));
+  if (found == live_.end())
+    throw DeviceError("release of an address that is not the start of a device allocation");
+  const Allocation& allocation = found->second;
+  retire_data(allocation.memory, allocation.mapped_bytes);
+  unmap_data(allocation.written, allocation.mapped_bytes, 0);
+  constexpr std::size_t kMostRetired = 64;
+  if (released_.size() == kMostRetired) {
+    unmap_data(released_.front().memory, released_.front().mapped_bytes, kGuardBytes);
+    released_.pop_front();
+  }
+  released_.push_back(allocation);
+  live_.erase(found);
+}
+
+const Allocation* DeviceMemory::find(std::uintptr_t address) const {
+  const std::shared_lock lock(mutex_);
+  const auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return nullptr;
+  const Allocation& allocation = std::prev(after)->second;
+  return address < allocation.end() ? &allocation : nullptr;
+}
+
+const Allocation& DeviceMemory::holding(const void* memory, std::size_t bytes,
+                                        const char* copy) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  // An allocation of 0 bytes, and the end of any, hold a copy of 0 bytes.
+  const Allocation* allocation = find(address);
+  if (allocation == nullptr || bytes > allocation->end() - address)
+    throw DeviceError(std::string(copy) + " of " + std::to_string(bytes) + " bytes " +
+                      (allocation == nullptr ? describe(address)
+                                             : "past the end of " + of_allocation(*allocation)));
+  return *allocation;
+}
+
+void DeviceMemory::upload(void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  const Allocation& allocation = holding(device, bytes, "upload");
+  std::memcpy(device, host, bytes);
+  std::memset(allocation.written + (static_cast<std::uint8_t*>(device) - allocation.memory), 1,
+              bytes);
+}
+
+DeviceMemory::Unwritten DeviceMemory::download(void* host, const void* device, std::size_t bytes) {
+  if (bytes == 0) return {};
+  const Allocation& allocation = holding(device, bytes, "download");
+  std::memcpy(host, device, bytes);
+  const std::uint8_t* written =
+      allocation.written + (static_cast<const std::uint8_t*>(device) - allocation.memory);
+  Unwritten unwritten;
+  if (!allocation.tracked) return unwritten;
+  unwritten.allocation = allocation.name;
+  unwritten.bytes = static_cast<std::size_t>(std::count(written, written + bytes, 0));
+  unwritten.first = static_cast<std::size_t>(std::find(written, written + bytes, 0) - written);
+  return unwritten;
+}
+
+void DeviceMemory::forget(void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  const Allocation& allocation = holding(device, bytes, "forget");
+  std::uint8_t* const begin =
+      allocation.written + (static_cast<std::uint8_t*>(device) - allocation.memory);
+  std::uint8_t* const end = begin + bytes;
+  // Whole pages are given back and come again as zeros: an allocation may be larger than memory.
+  const auto first = static_cast<std::size_t>(begin - allocation.written);
+  std::uint8_t* const first_page = allocation.written + (first + kPage - 1) / kPage * kPage;
+  std::uint8_t* const last_page = allocation.written + (end - allocation.written) / kPage * kPage;
+  if (first_page >= last_page ||
+      madvise(first_page, static_cast<std::size_t>(last_page - first_page), MADV_DONTNEED) != 0) {
+    std::memset(begin, 0, bytes);
+    return;
+  }
+  std::memset(begin, 0, static_cast<std::size_t>(first_page - begin));
+  std::memset(last_page, 0, static_cast<std::size_t>(end - last_page));
+}
+
+void DeviceMemory::stop_tracking() {
+  const std::unique_lock lock(mutex_);
+  for (auto& [address, allocation] : live_) allocation.tracked = false;
+}
+
+std::string DeviceMemory::describe(std::uintptr_t address) const {
+  const std::shared_lock lock(mutex_);
+  const Allocation* nearest = nullptr;
+  const auto after = live_.upper_bound(address);
+  if (after != live_.end()) nearest = &after->second;
+  if (after != live_.begin()) {
+    const Allocation& before = std::prev(after)->second;
+    if (nearest == nullptr || distance(before, address) < distance(*nearest, address))
+      nearest = &before;
+  }
+  for (const Allocation& released : released_)
+    if (address - released.begin() < released.bytes)
+      return "at byte " + std::to_string(address - released.begin()) + " of " +
+             of_allocation(released) + ", which has been released";
+  const std::size_t bytes = nearest == nullptr ? 0 : distance(*nearest, address);
+  if (nearest == nullptr || bytes >= kGuardBytes) return "at an address that is no device memory";
+  if (bytes == 0) return "right past the end of " + of_allocation(*nearest);
+  return std::to_string(bytes) +
+         (address < nearest->begin() ? " bytes before " : " bytes past the end of ") +
+         of_allocation(*nearest);
+}
+
+DeviceMemory& device_memory() {
+  static DeviceMemory memory;
+  return memory;
+}
+
+}  // namespace paged::simt

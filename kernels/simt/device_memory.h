@@ -1,0 +1,72 @@
+// The memory of the CPU device: named allocations with guards around them, and for each byte
+// whether anything wrote it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <shared_mutex>
+#include <string>
+
+namespace paged::simt {
+
+/// One allocation. `memory` and `written` have `bytes` bytes.
+struct Allocation {
+  std::string name;
+  std::size_t bytes = 0;
+  std::uint8_t* memory = nullptr;
+  std::uint8_t* written = nullptr;  ///< 1 where the host or a kernel wrote
+  std::size_t mapped_bytes = 0;     ///< of the data, without guards
+  bool tracked = true;  ///< `written` is true to life: no unchecked kernel ran since allocation
+
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory); }
+  std::uintptr_t end() const { return begin() + bytes; }
+};
+
+/// All allocations of the process. Thread-safe.
+class DeviceMemory {
+ public:
+  /// No access is possible to so many bytes before and after an allocation.
+  static constexpr std::size_t kGuardBytes = std::size_t{16} << 20;
+  /// Fresh memory holds 0xFF up to this size; larger allocations are left as they come (zeros), so
+  /// that only pages that are used take memory.
+  static constexpr std::size_t kMostFilledBytes = std::size_t{256} << 20;
+
+  /// Throws DeviceError when memory is short.
+  void* allocate(std::size_t bytes, const std::string& name);
+  /// Throws DeviceError if memory is not the start of a live allocation. Null is ignored.
+  void release(void* memory);
+
+  void upload(void* device, const void* host, std::size_t bytes);
+  /// How many of the bytes nothing has written, and the first of them.
+  struct Unwritten {
+    std::string allocation;
+    std::size_t bytes = 0;
+    std::size_t first = 0;
+  };
+  Unwritten download(void* host, const void* device, std::size_t bytes);
+
+  /// Takes it back that anything wrote these bytes; they keep their values.
+  void forget(void* device, std::size_t bytes);
+
+  /// A kernel without checks is about to run: what is written is not known any more.
+  void stop_tracking();
+
+  /// The allocation that holds an address, or null.
+  const Allocation* find(std::uintptr_t address) const;
+  /// Where an address lies that no allocation holds: "12 bytes past the end of 'x' (40 bytes)".
+  std::string describe(std::uintptr_t address) const;
+
+ private:
+  const Allocation& holding(const void* memory, std::size_t bytes, const char* copy) const;
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::uintptr_t, Allocation> live_;      // by address
+  // The latest ones. Their addresses stay reserved and unusable, so that a use of them is found.
+  std::deque<Allocation> released_;
+};
+
+/// The memory of the process's CPU device.
+DeviceMemory& device_memory();
+
+}  // namespace paged::simt

@@ -1,0 +1,134 @@
+// 16-bit and 8-bit floating-point types with CUDA's names. Conversions are exact bit arithmetic,
+// always inlined and free of calls.
+#pragma once
+#include "kernels/simt/keywords.h"
+#include "kernels/simt/vector_types.h"
+
+#include <bit>
+#include <cstdint>
+
+struct __half {
+  std::uint16_t bits;
+};
+struct __nv_bfloat16 {
+  std::uint16_t bits;
+};
+struct __nv_fp8_e4m3 {
+  std::uint8_t __x;
+  __forceinline__ explicit operator float() const;
+};
+struct __nv_fp8_e5m2 {
+  std::uint8_t __x;
+  __forceinline__ explicit operator float() const;
+};
+using half = __half;
+using nv_bfloat16 = __nv_bfloat16;
+
+namespace paged::simt {
+
+// A float with the exponent field of a narrower type is off by a power of two; multiplying by it
+// is exact and normalises subnormals on the way.
+__forceinline__ float half_bits_to_float(std::uint32_t bits) {
+  const std::uint32_t magnitude = (bits & 0x7FFFU) << 13;
+  const std::uint32_t special = magnitude >= 0x0F800000U ? 0x7F800000U : 0U;  // infinity, NaN
+  const float scaled = std::bit_cast<float>(magnitude) * 0x1p112F;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special |
+                              (bits & 0x8000U) << 16);
+}
+
+__forceinline__ std::uint16_t float_to_half_bits(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  // Normal results: subtract the bias difference, add half a unit in the last place (a little less
+  // for an even result, so that ties go to even); a carry into the exponent is what rounding means.
+  const std::uint32_t normal = (magnitude - 0x38000000U + 0xFFFU + (magnitude >> 13 & 1U)) >> 13;
+  // Subnormal results: adding 0.5 aligns the binary point with the last bit, and rounds.
+  const std::uint32_t subnormal =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
+  const std::uint32_t special = magnitude > 0x7F800000U ? 0x7E00U : 0x7C00U;
+  const std::uint32_t rounded = magnitude >= 0x47800000U  ? special
+                                : magnitude < 0x38800000U ? subnormal
+                                                          : normal;
+  return static_cast<std::uint16_t>(rounded | (bits >> 16 & 0x8000U));
+}
+
+__forceinline__ std::uint16_t float_to_bfloat16_bits(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
+  const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+  return static_cast<std::uint16_t>(is_nan ? 0x7FFFU : rounded);
+}
+
+// e4m3 has no infinity: its exponent field 15 is ordinary but for the code of NaN.
+__forceinline__ float e4m3_bits_to_float(std::uint32_t bits) {
+  const std::uint32_t magnitude = (bits & 0x7FU) << 20;
+  const std::uint32_t special = (bits & 0x7FU) == 0x7FU ? 0x7FC00000U : 0U;
+  const float scaled = std::bit_cast<float>(magnitude) * 0x1p120F;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special |
+                              (bits & 0x80U) << 24);
+}
+
+}  // namespace paged::simt
+
+__forceinline__ float __half2float(__half value) {
+  return paged::simt::half_bits_to_float(value.bits);
+}
+__forceinline__ __half __float2half(float value) {
+  return {paged::simt::float_to_half_bits(value)};
+}
+__forceinline__ __half __float2half_rn(float value) { return __float2half(value); }
+
+__forceinline__ float __bfloat162float(__nv_bfloat16 value) {
+  return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16(float value) {
+  return {paged::simt::float_to_bfloat16_bits(value)};
+}
+__forceinline__ __nv_bfloat16 __float2bfloat16_rn(float value) { return __float2bfloat16(value); }
+
+__forceinline__ __nv_fp8_e4m3::operator float() const {
+  return paged::simt::e4m3_bits_to_float(__x);
+}
+// e5m2 is the upper half of a binary16.
+__forceinline__ __nv_fp8_e5m2::operator float() const {
+  return paged::simt::half_bits_to_float(std::uint32_t{__x} << 8);
+}
+
+namespace paged::simt {
+
+/// Two 16-bit elements whose copy is one 4-byte access.
+template <typename Element>
+struct alignas(4) Pair {
+  union {
+    __extension__ struct { Element x, y; };
+    std::uint32_t whole;
+  };
+  Pair() = default;
+  __forceinline__ Pair(Element x_, Element y_)
+      : whole(std::uint32_t{x_.bits} | std::uint32_t{y_.bits} << 16) {}
+  __forceinline__ Pair(const Pair& other) : whole(other.whole) {}
+  __forceinline__ Pair& operator=(const Pair& other) {
+    whole = other.whole;
+    return *this;
+  }
+};
+
+}  // namespace paged::simt
+
+using __half2 = paged::simt::Pair<__half>;
+using __nv_bfloat162 = paged::simt::Pair<__nv_bfloat16>;
+using half2 = __half2;
+using nv_bfloat162 = __nv_bfloat162;
+
+__forceinline__ float2 __half22float2(__half2 pair) {
+  return {__half2float(pair.x), __half2float(pair.y)};
+}
+__forceinline__ __half2 __floats2half2_rn(float x, float y) {
+  return {__float2half(x), __float2half(y)};
+}
+__forceinline__ float2 __bfloat1622float2(__nv_bfloat162 pair) {
+  return {__bfloat162float(pair.x), __bfloat162float(pair.y)};
+}
+__forceinline__ __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
+  return {__float2bfloat16(x), __float2bfloat16(y)};
+}

@@ -1,0 +1,31 @@
+// What the running program knows about itself: its image, its thread-local variables, its
+// functions.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace paged::simt {
+
+/// Addresses of the program's code, constants and global variables.
+struct ProgramImage {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+};
+const ProgramImage& program_image();
+
+/// Addresses of the program's thread-local variables on the calling OS thread.
+struct ThreadLocalImage {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+};
+ThreadLocalImage thread_local_image();
+
+/// A kernel's name without namespaces, template arguments and parameters; "kernel" if the program
+/// has no symbols.
+std::string kernel_name(const void* kernel);
+
+/// The part of a path after the last slash.
+std::string base_name(const std::string& path);
+
+}  // namespace paged::simt

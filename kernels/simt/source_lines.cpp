@@ -1,0 +1,120 @@
+#include "kernels/simt/source_lines.h"
+
+#include "kernels/simt/program_symbols.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+namespace paged::simt {
+
+namespace {
+
+// A file that addr2line can read, and what to subtract from addresses to get those of the file.
+struct Module {
+  std::string path;
+  std::uintptr_t bias = 0;
+};
+
+Module module_of(std::uintptr_t address) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(address), &info) == 0) return {};
+  Module module{info.dli_fname, reinterpret_cast<std::uintptr_t>(info.dli_fbase)};
+  if (module.bias == program_image().begin) {  // its own name may be relative to anything
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length > 0) module.path.assign(path, static_cast<std::size_t>(length));
+  }
+  Elf64_Ehdr header;
+  std::memcpy(&header, info.dli_fbase, sizeof header);
+  if (header.e_type == ET_EXEC) module.bias = 0;  // linked to where it is loaded
+  return module;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string hexadecimal(std::uintptr_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(value));
+  return text;
+}
+
+std::vector<std::string> output_lines(const std::string& command) {
+  std::vector<std::string> lines;
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+  if (pipe == nullptr) return lines;
+  char* line = nullptr;
+  std::size_t capacity = 0;
+  for (ssize_t length; (length = getline(&line, &capacity, pipe.get())) > 0;)
+    lines.emplace_back(line, static_cast<std::size_t>(length - (line[length - 1] == '\n')));
+  std::free(line);
+  return lines;
+}
+
+// How good a line is to name: 2 a kernel's, 1 that of a building block of kernels, 0 any other.
+int rank(const std::string& line) {
+  if (line.find("/kernels/simt/") != std::string::npos || line.rfind("/usr/", 0) == 0) return 0;
+  return line.find("/kernels/") != std::string::npos ? 1 : 2;
+}
+
+// "/path/file.cu:12 (discriminator 3)" -> "file.cu:12"; "" for unknown lines ("??:0", "file:?").
+std::string short_form(const std::string& line) {
+  const std::string text = base_name(line.substr(0, line.find(' ')));
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || text[0] == '?' || text[colon + 1] == '?' ||
+      text.substr(colon) == ":0")
+    return "";
+  return text;
+}
+
+// addr2line -a prints each address, then the inlined functions' lines from the inside out.
+void look_up(const Module& module, const std::vector<std::uintptr_t>& addresses,
+             SourceLines& lines) {
+  std::string command = "addr2line -a -i -e " + quoted(module.path);
+  // One less than the return address lies within the call.
+  for (std::uintptr_t address : addresses) command += " " + hexadecimal(address - 1 - module.bias);
+  std::size_t next = 0;
+  int best = -1;
+  std::string* line = nullptr;
+  for (const std::string& output : output_lines(command + " 2>/dev/null")) {
+    if (output.rfind("0x", 0) == 0 && next < addresses.size()) {
+      line = &lines[addresses[next++]];
+      best = -1;
+    } else if (line != nullptr && rank(output) > best) {
+      *line = short_form(output);
+      best = rank(output);
+    }
+  }
+}
+
+}  // namespace
+
+SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses) {
+  static std::mutex mutex;
+  static SourceLines known;
+  const std::lock_guard lock(mutex);
+
+  std::map<std::string, std::pair<Module, std::vector<std::uintptr_t>>> unknown;
+  for (std::uintptr_t address : return_addresses) {
+    if (!known.emplace(address, "").second) continue;
+    const Module module = module_of(address);
+    auto& of_module = unknown[module.path];
+    of_module.first = module;
+    of_module.second.push_back(address);
+  }
+  for (const auto& [path, of_module] : unknown)
+    if (!path.empty()) look_up(of_module.first, of_module.second, known);
+  return known;
+}
+
+}  // namespace paged::simt

@@ -1,0 +1,90 @@
+// What one OS thread of the CPU machine needs to run a block: fibers, a ready queue, and the state
+// of the block's barrier and warps.
+#pragma once
+#include "kernels/simt/checker.h"
+#include "kernels/simt/fiber.h"
+#include "kernels/simt/finding_log.h"
+#include "kernels/simt/launch.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+namespace paged::simt {
+
+/// Fibers that can run, first in, first out. A fiber is in it at most once.
+class ReadyQueue {
+ public:
+  bool empty() const { return head_ == tail_; }
+  void clear() { head_ = tail_ = 0; }
+  void push(int fiber) { ids_[tail_++ % kMaxThreads] = static_cast<std::uint16_t>(fiber); }
+  int pop() { return ids_[head_++ % kMaxThreads]; }
+
+ private:
+  std::array<std::uint16_t, kMaxThreads> ids_;
+  unsigned head_ = 0;
+  unsigned tail_ = 0;
+};
+
+/// Lanes of one warp as bit sets.
+struct WarpState {
+  unsigned existing = 0;  ///< lanes that the block has
+  unsigned live = 0;      ///< of these, the ones that have not exited
+  unsigned waiting = 0;   ///< at a warp operation
+};
+
+struct BarrierState {
+  int num_waiting = 0;
+  int num_true = 0;  ///< predicates among those waiting
+};
+
+/// One OS thread's share of the machine. All members belong to that thread.
+struct Worker {
+  FiberArena fibers;
+  ReadyQueue ready;
+  BarrierState barrier;
+  std::array<WarpState, kMaxWarps> warps;
+
+  const LaunchRequest* launch = nullptr;
+  std::uint64_t block = 0;  ///< linear index in the grid
+  int num_threads = 0;
+  int num_warps = 0;
+  int num_exited = 0;
+  bool stopped = false;  ///< by a finding that made going on pointless
+
+  Fiber* current = nullptr;  ///< null when no kernel code runs
+  FiberContext scheduler = nullptr;
+  BlockFindings findings;
+  AccessChecker checker;
+  std::unique_ptr<char[]> fault_stack;  ///< where reporting goes on after a stack overflow
+};
+
+/// The worker that the calling OS thread is, or null.
+extern thread_local Worker* current_worker;
+
+/// Runs one block to its end, or until a finding stops it.
+void run_block(Worker& worker, const LaunchRequest& launch, std::uint64_t block);
+
+/// Called on a fiber that has noted down what it waits for: runs others until it is ready again.
+void suspend(Worker& worker);
+
+/// Makes a waiting fiber ready to run.
+void resume_later(Worker& worker, Fiber& fiber);
+
+/// Abandons all threads of the block that is running. Called on a fiber; does not return.
+[[noreturn]] void stop_block(Worker& worker);
+
+/// Lets the block barrier open if every thread that has not exited waits at it.
+void try_open_barrier(Worker& worker);
+
+/// Finds out what is wrong when no thread can run and reports it; or lets threads go on that only
+/// waited to see who comes along (__activemask). True if there is somebody to run now.
+bool resolve_standstill(Worker& worker);
+
+/// What a thread that exits means to others that wait for it.
+void note_exit_in_warp(Worker& worker, const Fiber& fiber);
+
+/// Lets all groups of lanes go on that wait at an __activemask. True if there were any.
+bool release_active_masks(Worker& worker);
+
+}  // namespace paged::simt

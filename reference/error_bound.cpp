@@ -1,0 +1,157 @@
+#include "reference/error_bound.h"
+
+#include "reference/cache_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace paged {
+namespace {
+
+/// Unit roundoff of f32: one rounding changes a value by at most this share of it.
+constexpr double kUnit = 0x1p-24;
+
+/// Bound on the relative error after n roundings (Higham, lemma 3.1).
+double gamma(double n) { return n * kUnit / (1 - n * kUnit); }
+
+/// Longest chain of additions when `lanes` share n terms: a chain in each lane, then a tree.
+double additions(double n, int lanes) {
+  return std::ceil(n / lanes) + std::ceil(std::log2(static_cast<double>(lanes)));
+}
+
+/// Relative and absolute error of one rounding to a storage type.
+struct Rounding {
+  double relative;
+  double absolute;  ///< half the spacing of the subnormals
+};
+
+Rounding rounding_to(ScalarType type) {
+  switch (type) {
+    case ScalarType::f16:
+      return {0x1p-11, 0x1p-25};
+    case ScalarType::bf16:
+      return {0x1p-8, 0x1p-134};
+    default:
+      return {0, 0};  // sums are in f32 already
+  }
+}
+
+/// Bound on |computed logit - logit| for each token that takes part; 0 for the others.
+Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
+                             const HeadAttention& attention, const StageArithmetic& arithmetic,
+                             int seq, int head) {
+  const std::int64_t first =
+      (static_cast<std::int64_t>(seq) * problem.num_heads + head) * problem.head_size;
+  Eigen::VectorXd query(problem.head_size);
+  for (int dim = 0; dim < problem.head_size; ++dim)
+    query[dim] = std::abs(problem.query.read(first + dim));
+
+  // Each product is rounded once, then the sum's additions, then the scale; an fp8 key is
+  // multiplied by k_scale first.
+  const double roundings = 1 + additions(problem.head_size, arithmetic.lanes_per_dot) + 1 +
+                           (is_fp8(problem.cache()) ? 1 : 0);
+  const Eigen::VectorXd magnitudes = kv.keys.cwiseAbs() * query;  // [seq_len]
+  Eigen::VectorXd bound = gamma(roundings) * std::abs(problem.scale) * magnitudes;
+  if (!problem.alibi_slopes.empty()) {
+    const int last = problem.seq_lens[seq] - 1;
+    for (int token = 0; token <= last; ++token)
+      bound[token] += 2 * kUnit * std::abs(problem.alibi_slopes[head] * (token - last)) +
+                      kUnit * (std::abs(attention.logits[token]) + bound[token]);
+  }
+  for (int token = 0; token < bound.size(); ++token)
+    if (std::isinf(attention.logits[token])) bound[token] = 0;
+  return bound;
+}
+
+/// Bound on the relative error of each computed exponential, up to a factor that all share.
+Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::VectorXd& logits,
+                                   const StageArithmetic& arithmetic) {
+  Eigen::VectorXd bound = Eigen::VectorXd::Zero(logits.size());
+  const double maximum_error = logits.maxCoeff();
+  for (int token = 0; token < logits.size(); ++token) {
+    if (attention.weights[token] == 0) continue;
+    const double shift = arithmetic.subtracts_maximum ? attention.maximum : 0.0;
+    const double argument = std::abs(attention.logits[token] - shift) + logits[token] +
+                            (arithmetic.subtracts_maximum ? maximum_error : 0.0);
+    const double argument_error =
+        logits[token] + (arithmetic.subtracts_maximum ? kUnit * argument : 0.0);
+    const double function_error =
+        (arithmetic.exp_ulps_constant + arithmetic.exp_ulps_slope * argument) * 2 * kUnit;
+    // An error this large means "anything goes"; infinity would make NaN of a weight of 0.
+    constexpr double kAnything = 1e30;
+    bound[token] =
+        std::min(std::expm1(argument_error) * (1 + function_error) + function_error, kAnything);
+  }
+  return bound;
+}
+
+/// Share of the result that the missing or shifted denominator guard changes.
+double guard_error(const HeadAttention& attention, double maximum_error,
+                   const StageArithmetic& arithmetic) {
+  const double guard = kDenominatorGuard / attention.sum;
+  return arithmetic.guards_denominator ? guard * std::expm1(maximum_error) : guard;
+}
+
+}  // namespace
+
+HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
+                           const HeadAttention& attention, const StageArithmetic& arithmetic,
+                           int seq, int head) {
+  HeadErrorBound bound;
+  bound.output = Eigen::VectorXd::Zero(problem.head_size);
+  const auto seq_len = attention.logits.size();
+  bound.logits = Eigen::VectorXd::Zero(seq_len);
+  if (attention.sum == 0) return bound;  // no token: zeros exactly
+
+  bound.logits = bound_logits(problem, kv, attention, arithmetic, seq, head);
+  const Eigen::VectorXd exponentials = bound_exponentials(attention, bound.logits, arithmetic);
+  const double mean_error = attention.weights.dot(exponentials);
+  const double sum_error = gamma(additions(static_cast<double>(seq_len), arithmetic.lanes_per_sum));
+  const double maximum_error = bound.logits.maxCoeff();
+
+  // Guard, reciprocal and product: an addition, a division of up to 2 units in the last place, a
+  // multiplication.
+  constexpr double kNormaliseRoundings = 6;
+  const double common_error =
+      sum_error + gamma(kNormaliseRoundings) + guard_error(attention, maximum_error, arithmetic);
+  const double chain = 1 + additions(static_cast<double>(seq_len), arithmetic.lanes_per_output) +
+                       (is_fp8(problem.cache()) ? 1 : 0);
+  const Rounding probability = rounding_to(arithmetic.probabilities);
+  const Rounding output = rounding_to(problem.scalar);
+  // Exponentials that underflow lose at most one subnormal of f32 each.
+  const double shift = arithmetic.subtracts_maximum ? 0.0 : attention.maximum;
+  const double lost = 0x1p-149 * std::exp(std::min(-shift, 700.0)) / attention.sum;
+
+  for (int dim = 0; dim < problem.head_size; ++dim) {
+    const double exact = attention.output[dim];
+    double moved = 0;      // sum of weight * relative error * distance from the mean
+    double magnitude = 0;  // sum of weight * |value|
+    double largest = 0;    // greatest distance from the mean
+    double absolute = 0;
+    for (int token = 0; token < seq_len; ++token) {
+      if (std::isinf(attention.logits[token])) continue;
+      const double value = kv.values(token, dim);
+      const double distance = std::abs(value - exact);
+      moved += attention.weights[token] * exponentials[token] * distance;
+      magnitude += attention.weights[token] * std::abs(value);
+      largest = std::max(largest, distance);
+      absolute += lost * distance + (probability.absolute + 0x1p-149) * std::abs(value);
+    }
+    // Exactly: sum w (1+r) v / sum w (1+r) - sum w v = sum w r (v - mean) / (1 + sum w r).
+    const double reweighted =
+        mean_error < 1 ? std::min(moved / (1 - mean_error), largest) : largest;
+    const double before_rounding =
+        reweighted + absolute + std::abs(exact) * common_error +
+        magnitude * (gamma(chain) + probability.relative) * (1 + mean_error + common_error);
+    bound.output[dim] =
+        before_rounding + output.absolute + output.relative * (std::abs(exact) + before_rounding);
+  }
+  // The logarithm turns the relative error of the sum into an absolute one; then it is rounded, and
+  // so is the addition of the maximum.
+  bound.lse = -std::log1p(-std::min(mean_error + sum_error, 0.999)) +
+              4 * kUnit * (1 + std::abs(attention.lse) + std::abs(attention.maximum));
+  return bound;
+}
+
+}  // namespace paged

@@ -1,0 +1,30 @@
+// What a stage declares about its floating-point arithmetic, so that bounds can be derived.
+#pragma once
+#include "reference/scalar_type.h"
+
+namespace paged {
+
+/// How an implementation computes attention: the types it rounds to and the length of its sums.
+/// All sums are in f32. From this and the data, error_bound.h derives a bound for each element.
+struct StageArithmetic {
+  /// Lanes that share one q . k dot product; each adds head_size / lanes products in a chain, and
+  /// the lanes' sums are added as a tree.
+  int lanes_per_dot = 1;
+  /// Lanes that share the sum of the exponentials of one (sequence, head).
+  int lanes_per_sum = 128;
+  /// Lanes that share one output element; each adds its share of the tokens in a chain.
+  int lanes_per_output = 1;
+  /// Relative error of the exponential at x is (constant + slope * |x|) * 2^-23.
+  /// CUDA's __expf: 2 + 1.173 |x| units in the last place (CUDA C++ Programming Guide, Intrinsic
+  /// Functions).
+  double exp_ulps_constant = 2.0;
+  double exp_ulps_slope = 1.173;
+  /// Exponentials are taken of logit - maximum. Without it, of the logit itself.
+  bool subtracts_maximum = true;
+  /// The denominator is sum + 1e-6 as the definition has it. Without it, the bare sum.
+  bool guards_denominator = true;
+  /// Type that probabilities are rounded to before they multiply values.
+  ScalarType probabilities = ScalarType::f32;
+};
+
+}  // namespace paged

@@ -1,0 +1,133 @@
+#include "stages/stage.h"
+
+#include "reference/cache_layout.h"
+#include "reference/input_error.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace paged {
+namespace {
+
+template <typename T>
+bool contains(const std::vector<T>& list, T value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+std::string list_of(const std::vector<int>& values) {
+  std::string text;
+  for (int value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return text;
+}
+
+template <typename Type>
+std::string list_of(const std::vector<Type>& types) {
+  std::string text;
+  for (Type type : types) text += (text.empty() ? "" : ", ") + std::string(name_of(type));
+  return text;
+}
+
+std::string title(const Stage& stage) {
+  return "stage " + std::to_string(stage.number) + " (" + stage.name + ")";
+}
+
+void check_built(const Stage& stage, const DecodeShape& shape) {
+  const StageSupport& supports = stage.supports;
+  const auto refuse = [&](const std::string& what, const std::string& built) {
+    throw InputError(title(stage) + " is not built for " + what + "; it is built for " + built);
+  };
+  if (!contains(supports.scalars, shape.scalar))
+    refuse("scalar type " + std::string(name_of(shape.scalar)), list_of(supports.scalars));
+  if (!contains(supports.caches, shape.cache))
+    refuse("cache type " + std::string(name_of(shape.cache)), list_of(supports.caches));
+  if (!contains(supports.head_sizes, shape.head_size))
+    refuse("head_size " + std::to_string(shape.head_size), list_of(supports.head_sizes));
+  if (!contains(supports.block_sizes, shape.block_size))
+    refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
+}
+
+void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {
+  const LaunchPlan plan = stage.plan(shape);
+  const auto refuse = [&](const std::string& needs, const std::string& has) {
+    throw InputError(title(stage) + " needs " + needs + ", but " + limits.name + " has " + has);
+  };
+  if (plan.shared_bytes > limits.shared_bytes_per_block)
+    refuse(std::to_string(plan.shared_bytes) + " bytes of shared memory for max_seq_len " +
+               std::to_string(shape.max_seq_len),
+           std::to_string(limits.shared_bytes_per_block) + " per block");
+  const auto check_grid = [&](std::int64_t asked, unsigned limit, const char* axis,
+                              const std::string& source) {
+    if (asked > limit)
+      refuse("a grid of " + std::to_string(asked) + " blocks along " + axis + " for " + source,
+             "at most " + std::to_string(limit));
+  };
+  check_grid(plan.grid_x, limits.max_grid_x, "x", std::to_string(shape.num_heads) + " query heads");
+  check_grid(plan.grid_y, limits.max_grid_y, "y", std::to_string(shape.num_seqs) + " sequences");
+  check_grid(plan.grid_z, limits.max_grid_z, "z",
+             "max_seq_len " + std::to_string(shape.max_seq_len));
+}
+
+}  // namespace
+
+void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {
+  check_built(stage, shape);
+  check_launch(stage, shape, limits);
+}
+
+void check_arguments(const paged_decode_args& args) {
+  if (args.version != PAGED_DECODE_VERSION)
+    throw InputError("paged_decode_args has version " + std::to_string(args.version) +
+                     "; this build knows version " + std::to_string(PAGED_DECODE_VERSION));
+
+  struct Pointer {
+    const char* name;
+    const void* address;
+    bool optional;
+  };
+  for (const Pointer& pointer :
+       {Pointer{"query", args.query, false}, Pointer{"key_cache", args.key_cache, false},
+        Pointer{"value_cache", args.value_cache, false},
+        Pointer{"block_tables", args.block_tables, false},
+        Pointer{"seq_lens", args.seq_lens, false}, Pointer{"alibi_slopes", args.alibi_slopes, true},
+        Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
+        Pointer{"logits", args.logits, true}}) {
+    if (pointer.address == nullptr && !pointer.optional)
+      throw InputError(std::string(pointer.name) + " is a null pointer");
+    const auto misalignment = reinterpret_cast<std::uintptr_t>(pointer.address) % 16;
+    if (misalignment != 0)
+      throw InputError(std::string(pointer.name) + " is misaligned: its address is " +
+                       std::to_string(misalignment) + " past a multiple of 16 bytes");
+  }
+
+  struct Size {
+    const char* name;
+    std::int64_t value;
+    std::int64_t least;
+  };
+  const std::int64_t page = static_cast<std::int64_t>(args.head_size) * args.block_size;
+  for (const Size& size :
+       {Size{"num_seqs", args.num_seqs, 0}, Size{"num_heads", args.num_heads, 1},
+        Size{"num_kv_heads", args.num_kv_heads, 1}, Size{"head_size", args.head_size, 1},
+        Size{"block_size", args.block_size, 1}, Size{"num_blocks", args.num_blocks, 0},
+        Size{"max_num_blocks_per_seq", args.max_num_blocks_per_seq,
+             num_pages(std::max(args.max_seq_len, 0), std::max(args.block_size, 1))},
+        Size{"max_seq_len", args.max_seq_len, 0},
+        Size{"query_stride", args.query_stride,
+             static_cast<std::int64_t>(args.num_heads) * args.head_size},
+        Size{"key_head_stride", args.key_head_stride, page},
+        Size{"value_head_stride", args.value_head_stride, page},
+        Size{"key_block_stride", args.key_block_stride, args.num_kv_heads * page},
+        Size{"value_block_stride", args.value_block_stride, args.num_kv_heads * page},
+        Size{"logits_stride", args.logits == nullptr ? args.max_seq_len : args.logits_stride,
+             args.max_seq_len}})
+    if (size.value < size.least)
+      throw InputError(std::string(size.name) + " is " + std::to_string(size.value) +
+                       "; it must be at least " + std::to_string(size.least));
+  if (args.num_heads % args.num_kv_heads != 0)
+    throw InputError(std::to_string(args.num_heads) + " query heads cannot be shared by " +
+                     std::to_string(args.num_kv_heads) +
+                     " KV heads: num_heads must be a multiple of num_kv_heads");
+}
+
+}  // namespace paged

@@ -1,0 +1,63 @@
+// What every stage states about itself, and how it is run.
+#pragma once
+#include "kernels/device.h"
+#include "kernels/paged_decode.h"
+#include "reference/decode_shape.h"
+#include "reference/scalar_type.h"
+#include "reference/stage_arithmetic.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// Types and shapes that a stage is built for.
+struct StageSupport {
+  std::vector<ScalarType> scalars;
+  std::vector<CacheType> caches;  ///< a cache is fp8 or of the scalar's own type
+  std::vector<int> head_sizes;
+  std::vector<int> block_sizes;
+};
+
+/// An invariant that a stage knowingly breaks. The harness requires it to fail, so that the
+/// statement stays true.
+struct BrokenPromise {
+  std::string invariant;
+  std::string reason;
+};
+
+/// What one launch of a stage asks of a device.
+struct LaunchPlan {
+  std::int64_t grid_x = 1, grid_y = 1, grid_z = 1;  ///< blocks
+  int threads = 128;                                ///< per block
+  std::size_t shared_bytes = 0;                     ///< dynamic shared memory per block
+};
+
+/// One complete decode attention, built for one backend.
+struct Stage {
+  int number = 0;
+  std::string name;  ///< lower case with dashes, as on the command line
+  std::string idea;  ///< what it adds to the stage before, one sentence
+  StageSupport supports;
+  std::vector<std::string> promises;  ///< ids of invariants
+  std::vector<BrokenPromise> breaks;
+  StageArithmetic arithmetic;
+
+  LaunchPlan (*plan)(const DecodeShape& shape) = nullptr;
+  /// Launches on the device that args' pointers belong to; returns before it is done.
+  /// Throws DeviceError if the launch fails. args must be valid and supported.
+  void (*run)(const paged_decode_args& args) = nullptr;
+};
+
+/// Throws InputError if the stage is not built for the shape's types and sizes, or if its launch
+/// would exceed the device's limits; names the value, the limit, and what to use instead.
+void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits);
+
+/// Throws InputError for a struct that no stage can take: wrong version, null or misaligned
+/// pointers (all must be 16-byte aligned), sizes below their least value, heads that do not divide,
+/// strides too small for the shape.
+void check_arguments(const paged_decode_args& args);
+
+}  // namespace paged

@@ -1,0 +1,76 @@
+#include "tests/harness/check_run.h"
+
+#include "reference/input_error.h"
+
+#include <algorithm>
+
+namespace paged {
+namespace {
+
+bool promises(const Stage& stage, const std::string& id) {
+  return std::find(stage.promises.begin(), stage.promises.end(), id) != stage.promises.end();
+}
+
+bool breaks(const Stage& stage, const std::string& id) {
+  return std::any_of(stage.breaks.begin(), stage.breaks.end(),
+                     [&](const BrokenPromise& broken) { return broken.invariant == id; });
+}
+
+std::vector<const Invariant*> choose(const Stage& stage, const CheckRequest& request) {
+  std::vector<const Invariant*> chosen;
+  for (const std::string& id : request.invariants) {
+    const Invariant& invariant = find_invariant(id);
+    if (!promises(stage, id) && !breaks(stage, id))
+      throw InputError("stage " + std::to_string(stage.number) + " (" + stage.name +
+                       ") makes no statement about the invariant " + id);
+    chosen.push_back(&invariant);
+  }
+  if (!chosen.empty()) return chosen;
+  for (const Invariant& invariant : invariants())
+    if (promises(stage, invariant.id) || breaks(stage, invariant.id)) chosen.push_back(&invariant);
+  return chosen;
+}
+
+/// The invariant's own cases, as far as the stage is built for them.
+std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
+                            std::uint64_t seed) {
+  std::vector<Case> cases;
+  for (ScalarType scalar : kernel.stage().supports.scalars)
+    for (const CaseSpec& spec : invariant.cases(scalar, seed)) {
+      Case c = build_case(spec);
+      if (kernel.supports(c.problem)) cases.push_back(std::move(c));
+    }
+  return cases;
+}
+
+}  // namespace
+
+std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
+                                    const std::function<void(const CheckResult&)>& done) {
+  const Stage& stage = kernel.stage();
+  const std::vector<const Invariant*> chosen = choose(stage, request);
+  std::vector<Case> given;
+  for (const CaseSpec& spec : request.cases) {
+    given.push_back(build_case(spec));
+    kernel.check_supported(given.back().problem);
+  }
+  std::vector<CheckResult> results;
+  for (const Invariant* invariant : chosen) {
+    const std::vector<Case> own =
+        given.empty() ? own_cases(*invariant, kernel, request.seed) : std::vector<Case>{};
+    for (const Case& c : given.empty() ? own : given) {
+      CheckResult result;
+      result.stage = stage.name;
+      result.invariant = invariant->id;
+      result.case_name = c.name;
+      result.backend = name_of(kernel.device().backend());
+      result.expected = !breaks(stage, invariant->id);
+      result.verdict = try_invariant(*invariant, kernel, c, request.seed);
+      results.push_back(result);
+      if (done) done(results.back());
+    }
+  }
+  return results;
+}
+
+}  // namespace paged

@@ -1,0 +1,234 @@
+#include "tests/harness/comparison.h"
+
+#include "reference/cache_layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <sstream>
+
+namespace paged {
+namespace {
+
+std::string place(int seq, int head) {
+  return "sequence " + std::to_string(seq) + ", head " + std::to_string(head);
+}
+
+std::string number(double value) {
+  std::ostringstream stream;
+  stream.precision(9);
+  stream << value;
+  return stream.str();
+}
+
+/// Values above this round to infinity.
+double overflow_threshold(ScalarType type) {
+  if (type == ScalarType::f16) return 65520;
+  return type == ScalarType::f32 ? 0x1.ffffffp127 : 0x1.ffp127;
+}
+
+enum class NumberClass { finite, plus_infinity, minus_infinity, nan };
+
+NumberClass class_of(double value, double threshold) {
+  if (std::isnan(value)) return NumberClass::nan;
+  if (std::abs(value) < threshold) return NumberClass::finite;
+  return value > 0 ? NumberClass::plus_infinity : NumberClass::minus_infinity;
+}
+
+const char* name_of(NumberClass c) {
+  constexpr const char* names[] = {"finite", "+infinity", "-infinity", "NaN"};
+  return names[static_cast<int>(c)];
+}
+
+/// Collects what goes wrong in one pass over the output.
+class OutputPass {
+ public:
+  OutputPass(const DecodeProblem& problem, Comparison& result)
+      : threshold_(overflow_threshold(problem.scalar)), result_(result) {}
+
+  void element(int seq, int head, int dim, double got, double expected, double bound) {
+    ++elements_;
+    const NumberClass got_class = class_of(got, std::numeric_limits<double>::infinity());
+    const NumberClass expected_class = class_of(expected, threshold_);
+    // Next to the overflow threshold either side is right.
+    const bool at_threshold = std::abs(std::abs(expected) - threshold_) <= bound;
+    if (got_class != expected_class && !at_threshold)
+      return fail(
+          seq, head, dim,
+          std::string("is ") + name_of(got_class) + "; the reference is " +
+              (expected_class == NumberClass::finite ? number(expected) : name_of(expected_class)));
+    if (got_class != NumberClass::finite || expected_class != NumberClass::finite) return;
+    const double error = std::abs(got - expected);
+    const double share = error == 0 ? 0 : error / bound;  // a bound of 0 allows nothing
+    result_.max_abs_error = std::max(result_.max_abs_error, error);
+    result_.bound_used = std::max(result_.bound_used, share);
+    sum_error_ += error * error;
+    sum_bound_ += bound * bound;
+    sum_product_ += got * expected;
+    sum_got_ += got * got;
+    sum_expected_ += expected * expected;
+    if (share > 1)
+      fail(seq, head, dim,
+           "is " + number(got) + "; the reference is " + number(expected) + ", off by " +
+               number(error) + ", " + number(share) + " times its bound " + number(bound));
+  }
+
+  void finish() {
+    if (sum_expected_ > 0) result_.relative_l2 = std::sqrt(sum_error_ / sum_expected_);
+    if (sum_expected_ > 0 && sum_got_ > 0)
+      result_.cosine_distance =
+          std::max(0.0, 1 - sum_product_ / std::sqrt(sum_expected_ * sum_got_));
+    if (failures_ > 0) {
+      result_.passed = false;
+      result_.message = first_ + summary();
+      return;
+    }
+    // Rounding errors spread over +-bound have a mean square of a third of the bound's. A small
+    // bias that each element hides below its bound does not.
+    constexpr double kShareOfMeanSquare = 0.5625;  // 0.75 squared; a third is expected
+    constexpr std::int64_t kEnoughElements = 256;
+    if (elements_ >= kEnoughElements && sum_error_ > kShareOfMeanSquare * sum_bound_) {
+      result_.passed = false;
+      result_.message =
+          "each element is within its bound, but all together are too far: relative "
+          "L2 error " +
+          number(result_.relative_l2) + ", at most " +
+          number(std::sqrt(kShareOfMeanSquare * sum_bound_ / sum_expected_)) +
+          " is expected; look for a small bias";
+    }
+  }
+
+ private:
+  void fail(int seq, int head, int dim, const std::string& what) {
+    if (failures_++ == 0)
+      first_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
+    seqs_.insert(seq);
+    heads_.insert(head);
+  }
+
+  std::string summary() const {
+    if (failures_ == 1) return " (the only wrong element)";
+    const auto list = [](const std::set<int>& values, const char* one, const char* many) {
+      if (values.size() == 1) return std::string(one) + " " + std::to_string(*values.begin());
+      return std::to_string(values.size()) + " " + many;
+    };
+    return " (" + std::to_string(failures_) + " of " + std::to_string(elements_) +
+           " elements are wrong, in " + list(seqs_, "sequence", "sequences") + ", " +
+           list(heads_, "head", "heads") + ")";
+  }
+
+  double threshold_;
+  Comparison& result_;
+  std::int64_t elements_ = 0;
+  std::int64_t failures_ = 0;
+  std::string first_;
+  std::set<int> seqs_, heads_;
+  double sum_error_ = 0, sum_bound_ = 0, sum_product_ = 0, sum_got_ = 0, sum_expected_ = 0;
+};
+
+/// "" or how a statistic is wrong.
+std::string statistic_difference(const char* name, double got, double expected, double bound) {
+  const bool equal_infinity = std::isinf(expected) && got == expected;
+  if (equal_infinity || std::abs(got - expected) <= bound) return "";
+  return std::string(" ") + name + " is " + number(got) + "; the reference is " + number(expected) +
+         " +- " + number(bound);
+}
+
+std::string lse_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                           const ReferenceAnswer& reference) {
+  for (std::size_t i = 0; i < outputs.lse.size(); ++i) {
+    const std::string wrong = statistic_difference(
+        "LSE", outputs.lse[i], reference.attention[i].lse, reference.bounds[i].lse);
+    if (wrong.empty()) continue;
+    const int index = static_cast<int>(i);
+    return place(index / problem.num_heads, index % problem.num_heads) + wrong;
+  }
+  return "";
+}
+
+std::string logits_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                              const ReferenceAnswer& reference) {
+  if (outputs.logits.empty()) return "";
+  for (std::size_t i = 0; i < reference.attention.size(); ++i)
+    for (int token = 0; token < reference.attention[i].logits.size(); ++token) {
+      const std::string wrong = statistic_difference(
+          "logit", outputs.logits[i * outputs.max_seq_len + token],
+          reference.attention[i].logits[token], reference.bounds[i].logits[token]);
+      if (wrong.empty()) continue;
+      const int index = static_cast<int>(i);
+      return place(index / problem.num_heads, index % problem.num_heads) + ", token " +
+             std::to_string(token) + wrong;
+    }
+  return "";
+}
+
+}  // namespace
+
+ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic) {
+  ReferenceAnswer answer;
+  const int group = problem.num_heads / problem.num_kv_heads;
+  for (int seq = 0; seq < problem.num_seqs(); ++seq) {
+    GatheredKv kv;
+    for (int head = 0; head < problem.num_heads; ++head) {
+      if (head % group == 0) kv = gather(problem, seq, head / group);
+      answer.attention.push_back(attend(problem, kv, seq, head));
+      answer.bounds.push_back(
+          bound_error(problem, kv, answer.attention.back(), arithmetic, seq, head));
+    }
+  }
+  return answer;
+}
+
+Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                   const ReferenceAnswer& reference) {
+  Comparison result;
+  OutputPass pass(problem, result);
+  std::int64_t element = 0;
+  for (int seq = 0; seq < problem.num_seqs(); ++seq)
+    for (int head = 0; head < problem.num_heads; ++head) {
+      const std::size_t i = static_cast<std::size_t>(seq) * problem.num_heads + head;
+      for (int dim = 0; dim < problem.head_size; ++dim, ++element)
+        pass.element(seq, head, dim, outputs.output.read(element),
+                     reference.attention[i].output[dim], reference.bounds[i].output[dim]);
+    }
+  pass.finish();
+  if (result.passed) result.message = lse_difference(problem, outputs, reference);
+  if (result.message.empty()) result.message = logits_difference(problem, outputs, reference);
+  result.passed = result.message.empty();
+  return result;
+}
+
+std::string bit_difference(const DecodeOutputs& a, int seq_a, const DecodeOutputs& b, int seq_b,
+                           const std::vector<int>& heads) {
+  const std::int64_t num_heads = a.output.shape()[1];
+  const std::int64_t head_size = a.output.shape()[2];
+  const std::size_t width = size_in_bytes(a.output.type());
+  for (int head = 0; head < num_heads; ++head) {
+    if (!heads.empty() && std::find(heads.begin(), heads.end(), head) == heads.end()) continue;
+    const std::int64_t row_a = (seq_a * num_heads + head) * head_size;
+    const std::int64_t row_b = (seq_b * num_heads + head) * head_size;
+    for (std::int64_t dim = 0; dim < head_size; ++dim)
+      if (std::memcmp(a.output.data() + (row_a + dim) * width,
+                      b.output.data() + (row_b + dim) * width, width) != 0)
+        return place(seq_a, head) + ", dimension " + std::to_string(dim) + " was " +
+               number(a.output.read(row_a + dim)) + " and is now " +
+               number(b.output.read(row_b + dim));
+    const float lse_a = a.lse[seq_a * num_heads + head];
+    const float lse_b = b.lse[seq_b * num_heads + head];
+    if (std::bit_cast<std::uint32_t>(lse_a) != std::bit_cast<std::uint32_t>(lse_b))
+      return place(seq_a, head) + " LSE was " + number(lse_a) + " and is now " + number(lse_b);
+  }
+  return "";
+}
+
+std::string bit_difference(const DecodeOutputs& a, const DecodeOutputs& b) {
+  for (int seq = 0; seq < a.output.shape()[0]; ++seq)
+    if (const std::string difference = bit_difference(a, seq, b, seq); !difference.empty())
+      return difference;
+  return "";
+}
+
+}  // namespace paged

@@ -1,0 +1,45 @@
+// The one comparison: outputs against the reference, and outputs against each other.
+#pragma once
+#include "reference/decode_attention.h"
+#include "reference/error_bound.h"
+#include "tests/harness/kernel_under_test.h"
+
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// The reference's answer to a problem with the bounds that a stage's arithmetic allows.
+struct ReferenceAnswer {
+  std::vector<HeadAttention> attention;  // [num_seqs * num_heads]
+  std::vector<HeadErrorBound> bounds;    // [num_seqs * num_heads]
+};
+
+ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic);
+
+/// The outcome of comparing an output with the reference.
+struct Comparison {
+  bool passed = true;
+  double max_abs_error = 0;    ///< over all elements of the output
+  double bound_used = 0;       ///< largest |error| / bound of an output element; <= 1 if passed
+  double relative_l2 = 0;      ///< ||output - reference|| / ||reference||
+  double cosine_distance = 0;  ///< 1 - cosine of the angle between output and reference
+  std::string message;         ///< "" if passed, else what is wrong, where, by how much
+};
+
+/// Compares output, LSE and (if handed out) logits with the reference, in this order: the sets of
+/// NaN and infinity positions; every element against its own bound; the whole output's relative L2
+/// error against what independent rounding errors inside their bounds would give; every LSE; every
+/// logit. Never accepts NaN for a number.
+Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                   const ReferenceAnswer& reference);
+
+/// "" if sequence `seq_a` of `a` and `seq_b` of `b` agree in every bit of output and LSE, else the
+/// first element that differs. Heads in `heads`, or all if empty.
+std::string bit_difference(const DecodeOutputs& a, int seq_a, const DecodeOutputs& b, int seq_b,
+                           const std::vector<int>& heads = {});
+
+/// The same over all sequences.
+std::string bit_difference(const DecodeOutputs& a, const DecodeOutputs& b);
+
+}  // namespace paged

@@ -1,0 +1,19 @@
+// Each invariant's definition, one function a file of this folder.
+#pragma once
+#include "tests/harness/invariant.h"
+
+namespace paged {
+
+Invariant single_token();
+Invariant reference();
+Invariant block_permutation();
+Invariant table_padding();
+Invariant tail_isolation();
+Invariant block_isolation();
+Invariant head_isolation();
+Invariant determinism();
+Invariant empty_sequence();
+Invariant writes_only_output();
+Invariant large_logits();
+
+}  // namespace paged

@@ -1,0 +1,44 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+
+#include <limits>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  std::vector<CaseSpec> specs;
+  for (int block_size : kBlockSizes)
+    specs.push_back(make_case(scalar, {2, 1, 64, block_size}, {35, 64, 1, 17}, "peaked", seed));
+  specs.push_back(make_case(scalar, {4, 2, 128, 16}, {100, 33}, "normal", seed));
+  return specs;
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
+  const DecodeOutputs before = kernel.run(c.problem);
+  for (int seq = 0; seq < c.problem.num_seqs(); ++seq) {
+    DecodeProblem poisoned = c.problem;
+    poison_blocks(poisoned, blocks_of(poisoned, {seq}), std::numeric_limits<double>::quiet_NaN());
+    const std::string difference = bit_difference(before, seq, kernel.run(poisoned), seq);
+    if (!difference.empty())
+      return Verdict::fail("with NaN in every block that sequence " + std::to_string(seq) +
+                           " doesn't own, " + difference);
+  }
+  return {};
+}
+
+}  // namespace
+
+Invariant block_isolation() {
+  return {"block-isolation",
+          "Blocks that a sequence doesn't own don't matter to it.",
+          "K, V in blocks outside table[s][0 ... ceil(L/B)-1] are arbitrary  =>  o_s is the same, "
+          "bit for bit",
+          "for each sequence in turn, NaN in all blocks but its own",
+          "a wrong row of the table; a neighbour's pages; physical ids computed, not looked up",
+          cases,
+          check};
+}
+
+}  // namespace paged

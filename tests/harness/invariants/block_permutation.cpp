@@ -1,0 +1,58 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+#include "tests/harness/random.h"
+#include "tests/harness/rearranged.h"
+
+#include <algorithm>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  std::vector<CaseSpec> specs;
+  for (int block_size : kBlockSizes)
+    specs.push_back(make_case(scalar, {4, 2, 64, block_size}, {70, 17, 33}, "peaked", seed));
+  specs.push_back(make_case(scalar, {2, 2, 128, 16}, {150}, "coded", seed));
+  return specs;
+}
+
+/// Reversed, then three random orders.
+std::vector<std::vector<std::int32_t>> orders(std::int64_t num_blocks, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::int32_t> reversed(num_blocks);
+  for (std::int64_t block = 0; block < num_blocks; ++block)
+    reversed[block] = static_cast<std::int32_t>(num_blocks - 1 - block);
+  return {reversed, random.permutation(num_blocks), random.permutation(num_blocks),
+          random.permutation(num_blocks)};
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t seed) {
+  const DecodeOutputs before = kernel.run(c.problem);
+  int number = 0;
+  for (const auto& order : orders(c.problem.num_blocks(), seed)) {
+    const DecodeOutputs after = kernel.run(with_blocks_renamed(c.problem, order));
+    const std::string difference = bit_difference(before, after);
+    if (!difference.empty())
+      return Verdict::fail(
+          "after " +
+          (number == 0 ? "reversing the blocks" : "random renaming " + std::to_string(number)) +
+          ", " + difference);
+    ++number;
+  }
+  return {};
+}
+
+}  // namespace
+
+Invariant block_permutation() {
+  return {"block-permutation",
+          "Renaming the physical blocks, and the table with them, changes nothing.",
+          "K'[pi(b)] = K[b], V'[pi(b)] = V[b], table' = pi(table)  =>  o' = o, bit for bit",
+          "reversed and three random renamings of all blocks",
+          "physical and logical indices mixed up; an order of tokens taken from addresses",
+          cases,
+          check};
+}
+
+}  // namespace paged

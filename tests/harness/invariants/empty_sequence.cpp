@@ -1,0 +1,62 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+#include "tests/harness/rearranged.h"
+
+#include <cmath>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  CaseSpec alone = make_case(scalar, {2, 1, 64, 16}, {0}, "normal", seed);
+  alone.table_width = 2;
+  return {alone, make_case(scalar, {2, 1, 64, 16}, {33, 0, 0}, "normal", seed),
+          make_case(scalar, {4, 2, 128, 8}, {0, 9, 0}, "normal", seed)};
+}
+
+std::string not_empty(const DecodeOutputs& outputs, int seq) {
+  const std::int64_t num_heads = outputs.output.shape()[1];
+  const std::int64_t row = num_heads * outputs.output.shape()[2];
+  const std::size_t width = size_in_bytes(outputs.output.type());
+  const std::string where = "sequence " + std::to_string(seq) + " has no token, but ";
+  for (std::size_t byte = seq * row * width; byte < (seq + 1) * row * width; ++byte)
+    if (outputs.output.data()[byte] != std::byte{0})
+      return where + "element " + std::to_string(byte / width - seq * row) + " of its output is " +
+             std::to_string(outputs.output.read(static_cast<std::int64_t>(byte / width))) +
+             ", not +0";
+  for (std::int64_t head = 0; head < num_heads; ++head)
+    if (outputs.lse[seq * num_heads + head] != -INFINITY)
+      return where + "its LSE is " + std::to_string(outputs.lse[seq * num_heads + head]) +
+             ", not -infinity";
+  return "";
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
+  // Rows of empty sequences hold nothing but -1.
+  const DecodeProblem problem =
+      with_table(c.problem, c.problem.max_num_blocks_per_seq, [](int, int) { return -1; });
+  const ReferenceAnswer answer = reference_answer(problem, kernel.stage().arithmetic);
+  const DecodeOutputs outputs = kernel.run(problem);
+  for (int seq = 0; seq < problem.num_seqs(); ++seq) {
+    if (problem.seq_lens[seq] > 0) continue;
+    const std::string wrong = not_empty(outputs, seq);
+    if (!wrong.empty()) return Verdict::fail(wrong);
+  }
+  const Comparison comparison = compare(problem, outputs, answer);
+  return {comparison.passed, comparison.message, comparison.max_abs_error, comparison.bound_used};
+}
+
+}  // namespace
+
+Invariant empty_sequence() {
+  return {"empty-sequence",
+          "A sequence without tokens gets zeros, and nothing is read for it.",
+          "L = 0: o = +0, LSE = -infinity",
+          "alone and beside others, with table rows of -1",
+          "division by a sum of zero; NaN; output left from before",
+          cases,
+          check};
+}
+
+}  // namespace paged

@@ -1,0 +1,70 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+
+#include <cmath>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  std::vector<CaseSpec> specs;
+  for (int block_size : kBlockSizes)
+    specs.push_back(make_case(scalar, {4, 2, 64, block_size}, {1, 1, 1}, "normal", seed));
+  specs.push_back(make_case(scalar, {8, 2, 128, 16}, {1}, "coded", seed));
+  return specs;
+}
+
+/// The closed form v_0 / (1 + 1e-6), without the reference.
+std::string first_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                             const ReferenceAnswer& answer, Verdict& verdict) {
+  for (int seq = 0; seq < problem.num_seqs(); ++seq)
+    for (int head = 0; head < problem.num_heads; ++head)
+      for (int dim = 0; dim < problem.head_size; ++dim) {
+        const int i = seq * problem.num_heads + head;
+        const int kv_head = head / (problem.num_heads / problem.num_kv_heads);
+        const double value =
+            problem.v_scale * problem.value_cache.read(value_index(
+                                  problem, problem.block_table(seq)[0], kv_head, 0, dim));
+        const double expected = value / (1 + kDenominatorGuard);
+        const double got =
+            outputs.output.read(static_cast<std::int64_t>(i) * problem.head_size + dim);
+        const double error = std::abs(got - expected);
+        verdict.max_abs_error = std::max(verdict.max_abs_error, error);
+        if (!(error <= answer.bounds[i].output[dim]))
+          return "sequence " + std::to_string(seq) + ", head " + std::to_string(head) +
+                 ", dimension " + std::to_string(dim) + " is " + std::to_string(got) +
+                 "; the value of its only token is " + std::to_string(value);
+        if (error > 0)
+          verdict.bound_used = std::max(verdict.bound_used, error / answer.bounds[i].output[dim]);
+      }
+  return "";
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
+  for (int seq_len : c.problem.seq_lens)
+    if (seq_len != 1)
+      return Verdict::fail(
+          "single-token takes cases whose sequences all have 1 token; this one "
+          "has a sequence of " +
+          std::to_string(seq_len));
+  const ReferenceAnswer answer = reference_answer(c.problem, kernel.stage().arithmetic);
+  Verdict verdict;
+  verdict.message = first_difference(c.problem, kernel.run(c.problem), answer, verdict);
+  verdict.held = verdict.message.empty();
+  return verdict;
+}
+
+}  // namespace
+
+Invariant single_token() {
+  return {"single-token",
+          "With one token, the output is that token's value.",
+          "L = 1: o = v_0 / (1 + 1e-6)",
+          "batches of one-token sequences; the expected value is the closed form",
+          "edges of loops; reading offset 1 for 0; a wrong KV head",
+          cases,
+          check};
+}
+
+}  // namespace paged

@@ -1,0 +1,59 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+
+#include <limits>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  std::vector<CaseSpec> specs;
+  for (int block_size : kBlockSizes)
+    specs.push_back(make_case(scalar, {2, 1, 64, block_size},
+                              {1, block_size - 1, block_size + 1, 3 * block_size + 3}, "peaked",
+                              seed));
+  specs.push_back(make_case(scalar, {1, 1, 64, 16}, every_length(9, 15), "negative-logits", seed));
+  return specs;
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  struct Stale {
+    const char* name;
+    double value;
+  };
+  const Stale stales[] = {{"NaN", std::numeric_limits<double>::quiet_NaN()},
+                          {"+infinity", kInfinity},
+                          {"-infinity", -kInfinity},
+                          {"65504", 65504},
+                          {"stale values of 1e4", 1e4}};
+  DecodeProblem clean = c.problem;
+  poison_tails(clean, 0.0);
+  const DecodeOutputs before = kernel.run(clean);
+  for (const Stale& stale : stales)
+    for (const PoisonedCache caches : {PoisonedCache::keys, PoisonedCache::values}) {
+      DecodeProblem poisoned = clean;
+      poison_tails(poisoned, stale.value, caches);
+      const std::string difference = bit_difference(before, kernel.run(poisoned));
+      if (!difference.empty())
+        return Verdict::fail(std::string("with ") + stale.name + " in the unused " +
+                             (caches == PoisonedCache::keys ? "key" : "value") +
+                             " slots of last pages, " + difference);
+    }
+  return {};
+}
+
+}  // namespace
+
+Invariant tail_isolation() {
+  return {"tail-isolation",
+          "The unused slots of a sequence's last page don't matter.",
+          "K, V at tokens L ... ceil(L/B)*B - 1 are arbitrary  =>  o is the same, bit for bit",
+          "NaN, +infinity, -infinity, 65504 and 1e4, in keys and in values, each alone",
+          "a missing tail mask; 0 * NaN in the weighted sum; masked logits of 0 in the softmax",
+          cases,
+          check};
+}
+
+}  // namespace paged

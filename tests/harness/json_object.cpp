@@ -1,0 +1,108 @@
+#include "tests/harness/json_object.h"
+
+#include "reference/input_error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace paged {
+
+JsonObject::JsonObject(const nlohmann::json& object, std::string origin, std::string path)
+    : object_(object), origin_(std::move(origin)), path_(std::move(path)) {
+  if (!object_.is_object())
+    throw InputError(origin_ + ": " + (path_.empty() ? "the file" : "'" + path_ + "'") +
+                     " must be a JSON object");
+}
+
+std::string JsonObject::full_name(const std::string& key) const {
+  return path_.empty() ? key : path_ + "." + key;
+}
+
+void JsonObject::fail(const std::string& key, const std::string& why) const {
+  throw InputError(origin_ + ": '" + full_name(key) + "' " + why);
+}
+
+bool JsonObject::has(const std::string& key) {
+  known_.insert(key);
+  return object_.contains(key);
+}
+
+const nlohmann::json& JsonObject::at(const std::string& key) {
+  if (!has(key)) fail(key, "is missing");
+  return object_.at(key);
+}
+
+std::int64_t JsonObject::to_integer(const nlohmann::json& value, std::int64_t least,
+                                    std::int64_t greatest,
+                                    const std::function<void(const std::string&)>& refuse) {
+  // Unsigned values above 2^63 would wrap when read as signed.
+  const bool huge = value.is_number_unsigned() &&
+                    value.get<std::uint64_t>() >
+                        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!value.is_number_integer()) refuse("must be a whole number, not " + value.dump());
+  const std::int64_t number =
+      huge ? std::numeric_limits<std::int64_t>::max() : value.get<std::int64_t>();
+  if (huge || number < least || number > greatest)
+    refuse("is " + value.dump() + "; it must lie between " + std::to_string(least) + " and " +
+           std::to_string(greatest));
+  return number;
+}
+
+std::int64_t JsonObject::integer(const std::string& key, std::int64_t least,
+                                 std::int64_t greatest) {
+  return to_integer(at(key), least, greatest, [&](const std::string& why) { fail(key, why); });
+}
+
+double JsonObject::to_number(const nlohmann::json& value, const std::string& key) const {
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::nan("");
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  fail(key, "must be a number, \"nan\", \"inf\" or \"-inf\", not " + value.dump());
+}
+
+double JsonObject::number(const std::string& key) { return to_number(at(key), key); }
+
+std::string JsonObject::text(const std::string& key) {
+  const nlohmann::json& value = at(key);
+  if (!value.is_string()) fail(key, "must be text, not " + value.dump());
+  return value.get<std::string>();
+}
+
+std::vector<std::int64_t> JsonObject::integers(const std::string& key, std::int64_t least,
+                                               std::int64_t greatest) {
+  const nlohmann::json& list = at(key);
+  if (!list.is_array()) fail(key, "must be a list of whole numbers");
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    values.push_back(to_integer(list[i], least, greatest, [&](const std::string& why) {
+      fail(key + "[" + std::to_string(i) + "]", why);
+    }));
+  return values;
+}
+
+std::vector<double> JsonObject::numbers(const std::string& key) {
+  const nlohmann::json& list = at(key);
+  if (!list.is_array()) fail(key, "must be a list of numbers");
+  std::vector<double> values;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    values.push_back(to_number(list[i], key + "[" + std::to_string(i) + "]"));
+  return values;
+}
+
+JsonObject JsonObject::object(const std::string& key) {
+  return JsonObject(at(key), origin_, full_name(key));
+}
+
+void JsonObject::finish() const {
+  for (const auto& [key, value] : object_.items()) {
+    if (known_.contains(key)) continue;
+    std::string keys;
+    for (const std::string& known : known_) keys += (keys.empty() ? "" : ", ") + known;
+    fail(key, "is not a key that is known here; known are " + keys);
+  }
+}
+
+}  // namespace paged

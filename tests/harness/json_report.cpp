@@ -1,0 +1,113 @@
+#include "tests/harness/json_report.h"
+
+#include "reference/input_error.h"
+#include "stages/registry.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace paged {
+namespace {
+
+/// JSON has no NaN and no infinity; a missing number says so.
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+}
+
+template <typename Type>
+nlohmann::json names_of(const std::vector<Type>& types) {
+  nlohmann::json names = nlohmann::json::array();
+  for (Type type : types) names.push_back(std::string(name_of(type)));
+  return names;
+}
+
+}  // namespace
+
+nlohmann::json json_of_stages() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Stage& stage : stages(Backend::cpu)) {
+    nlohmann::json backends = {"cpu"};
+    if (!stages(Backend::cuda).empty()) backends.push_back("cuda");
+    nlohmann::json breaks = nlohmann::json::array();
+    nlohmann::json reasons = nlohmann::json::object();
+    for (const BrokenPromise& broken : stage.breaks) {
+      breaks.push_back(broken.invariant);
+      reasons[broken.invariant] = broken.reason;
+    }
+    list.push_back({{"number", stage.number},
+                    {"name", stage.name},
+                    {"idea", stage.idea},
+                    {"backends", backends},
+                    {"scalars", names_of(stage.supports.scalars)},
+                    {"caches", names_of(stage.supports.caches)},
+                    {"head_sizes", stage.supports.head_sizes},
+                    {"block_sizes", stage.supports.block_sizes},
+                    {"promises", stage.promises},
+                    {"breaks", breaks},
+                    {"why_broken", reasons}});
+  }
+  return {{"stages", list}};
+}
+
+nlohmann::json json_of_runs(const std::vector<StageRun>& runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const StageRun& run : runs)
+    list.push_back({{"stage", run.stage},
+                    {"number", run.stage_number},
+                    {"case", run.case_name},
+                    {"backend", run.backend},
+                    {"passed", run.comparison.passed},
+                    {"max_abs_error", finite(run.comparison.max_abs_error)},
+                    {"bound_used", finite(run.comparison.bound_used)},
+                    {"relative_l2", finite(run.comparison.relative_l2)},
+                    {"cosine_distance", finite(run.comparison.cosine_distance)},
+                    {"message", run.comparison.message},
+                    {"findings", run.faults}});
+  return {{"results", list}};
+}
+
+nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
+  nlohmann::json list = nlohmann::json::array();
+  int passed = 0;
+  for (const CheckResult& result : results) {
+    passed += result.as_expected() ? 1 : 0;
+    list.push_back({{"stage", result.stage},
+                    {"invariant", result.invariant},
+                    {"case", result.case_name},
+                    {"backend", result.backend},
+                    {"passed", result.verdict.held},
+                    {"expected", result.expected},
+                    {"bound_used", finite(result.verdict.bound_used)},
+                    {"max_abs_error", finite(result.verdict.max_abs_error)},
+                    {"message", result.verdict.message}});
+  }
+  return {
+      {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
+}
+
+void write_json(const std::string& file, const nlohmann::json& content) {
+  if (file == "-") {
+    std::cout << content.dump(2) << '\n';
+    return;
+  }
+  const std::filesystem::path temporary = file + ".part";
+  bool written = false;
+  {
+    std::ofstream stream(temporary);
+    stream << content.dump(2) << '\n';
+    stream.flush();
+    written = static_cast<bool>(stream);
+  }
+  std::error_code error;
+  if (written) std::filesystem::rename(temporary, file, error);
+  if (written && !error) return;
+  std::error_code ignored;
+  std::filesystem::remove(temporary, ignored);
+  throw InputError("cannot write '" + file + "'" + (error ? ": " + error.message() : ""));
+}
+
+}  // namespace paged

@@ -1,0 +1,184 @@
+#include "tests/harness/kernel_under_test.h"
+
+#include "reference/cache_layout.h"
+#include "reference/input_error.h"
+#include "tests/harness/case_builder.h"
+#include "tests/harness/guarded_buffer.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace paged {
+namespace {
+
+/// A problem's tensors on a device, each in a buffer of its own.
+struct DeviceProblem {
+  DeviceProblem(Device& device, const DecodeProblem& problem, const RunOptions& options);
+
+  paged_decode_args arguments(const DecodeProblem& problem) const;
+  /// The inputs and the host data that they must still hold.
+  std::vector<std::pair<const GuardedBuffer*, const void*>> inputs(
+      const DecodeProblem& problem) const;
+
+  GuardedBuffer query, key_cache, value_cache, block_tables, seq_lens, output, lse;
+  std::optional<GuardedBuffer> alibi_slopes, logits;
+  DecodeShape shape;
+};
+
+std::size_t bytes_of_lse(const DecodeShape& shape) {
+  return sizeof(float) * static_cast<std::size_t>(shape.num_seqs) * shape.num_heads;
+}
+
+/// Marks what a kernel must not read: entries past a sequence's last page, blocks nobody owns.
+void forget_unused(Device& device, const DecodeProblem& problem, const DeviceProblem& buffers) {
+  for (int seq = 0; seq < problem.num_seqs(); ++seq) {
+    const std::int64_t row = static_cast<std::int64_t>(seq) * problem.max_num_blocks_per_seq;
+    const int used = num_pages(problem.seq_lens[seq], problem.block_size);
+    device.forget(static_cast<std::int32_t*>(buffers.block_tables.data()) + row + used,
+                  sizeof(std::int32_t) * (problem.max_num_blocks_per_seq - used));
+  }
+  const std::vector<bool> owned = blocks_of(problem, all_seqs(problem));
+  const std::size_t block_bytes =
+      problem.num_blocks() == 0 ? 0 : problem.key_cache.size_in_bytes() / problem.num_blocks();
+  for (std::size_t block = 0; block < owned.size(); ++block)
+    if (!owned[block])
+      for (const GuardedBuffer* cache : {&buffers.key_cache, &buffers.value_cache})
+        device.forget(static_cast<std::byte*>(cache->data()) + block * block_bytes, block_bytes);
+}
+
+DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
+                             const RunOptions& options)
+    : query(device, problem.query.size_in_bytes(), "query"),
+      key_cache(device, problem.key_cache.size_in_bytes(), "key_cache"),
+      value_cache(device, problem.value_cache.size_in_bytes(), "value_cache"),
+      block_tables(device, sizeof(std::int32_t) * problem.block_tables.size(), "block_tables"),
+      seq_lens(device, sizeof(std::int32_t) * problem.seq_lens.size(), "seq_lens"),
+      output(device, problem.query.size_in_bytes(), "output"),
+      lse(device, bytes_of_lse(problem.shape()), "lse"),
+      shape(problem.shape()) {
+  query.upload(problem.query.data());
+  key_cache.upload(problem.key_cache.data());
+  value_cache.upload(problem.value_cache.data());
+  block_tables.upload(problem.block_tables.data());
+  seq_lens.upload(problem.seq_lens.data());
+  if (!problem.alibi_slopes.empty()) {
+    alibi_slopes.emplace(device, sizeof(float) * problem.alibi_slopes.size(), "alibi_slopes");
+    alibi_slopes->upload(problem.alibi_slopes.data());
+  }
+  if (options.logits) logits.emplace(device, bytes_of_lse(shape) * shape.max_seq_len, "logits");
+  output.fill(options.output_fill);
+  device.forget(output.data(), problem.query.size_in_bytes());
+  forget_unused(device, problem, *this);
+}
+
+paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
+  const CacheStrides strides =
+      contiguous_strides(shape.num_kv_heads, shape.head_size, shape.block_size);
+  paged_decode_args args{};
+  args.version = PAGED_DECODE_VERSION;
+  args.scalar = static_cast<int>(same_as(shape.scalar));
+  args.cache = static_cast<int>(shape.cache);
+  args.num_seqs = shape.num_seqs;
+  args.num_heads = shape.num_heads;
+  args.num_kv_heads = shape.num_kv_heads;
+  args.head_size = shape.head_size;
+  args.block_size = shape.block_size;
+  args.num_blocks = shape.num_blocks;
+  args.max_num_blocks_per_seq = shape.max_num_blocks_per_seq;
+  args.max_seq_len = shape.max_seq_len;
+  args.query = query.data();
+  args.query_stride = static_cast<std::int64_t>(shape.num_heads) * shape.head_size;
+  args.key_cache = key_cache.data();
+  args.value_cache = value_cache.data();
+  args.key_block_stride = args.value_block_stride = strides.block_stride;
+  args.key_head_stride = args.value_head_stride = strides.head_stride;
+  args.block_tables = static_cast<const std::int32_t*>(block_tables.data());
+  args.seq_lens = static_cast<const std::int32_t*>(seq_lens.data());
+  args.alibi_slopes = alibi_slopes ? static_cast<const float*>(alibi_slopes->data()) : nullptr;
+  args.scale = problem.scale;
+  args.k_scale = problem.k_scale;
+  args.v_scale = problem.v_scale;
+  args.sparse_local_blocks = problem.sparsity.local_blocks;
+  args.sparse_vert_stride = problem.sparsity.vert_stride;
+  args.sparse_block_size = problem.sparsity.block_size;
+  args.sparse_head_sliding_step = problem.sparsity.head_sliding_step;
+  args.tensor_parallel_rank = problem.sparsity.tensor_parallel_rank;
+  args.output = output.data();
+  args.lse = static_cast<float*>(lse.data());
+  args.logits = logits ? static_cast<float*>(logits->data()) : nullptr;
+  args.logits_stride = shape.max_seq_len;
+  return args;
+}
+
+std::vector<std::pair<const GuardedBuffer*, const void*>> DeviceProblem::inputs(
+    const DecodeProblem& problem) const {
+  std::vector<std::pair<const GuardedBuffer*, const void*>> all = {
+      {&query, problem.query.data()},
+      {&key_cache, problem.key_cache.data()},
+      {&value_cache, problem.value_cache.data()},
+      {&block_tables, problem.block_tables.data()},
+      {&seq_lens, problem.seq_lens.data()}};
+  if (alibi_slopes) all.emplace_back(&*alibi_slopes, problem.alibi_slopes.data());
+  return all;
+}
+
+}  // namespace
+
+void KernelUnderTest::check_supported(const DecodeProblem& problem) const {
+  paged::check_supported(stage_, problem.shape(), device_.limits());
+}
+
+bool KernelUnderTest::supports(const DecodeProblem& problem) const {
+  try {
+    check_supported(problem);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOptions& options) {
+  DecodeOutputs outputs;
+  outputs.output = Tensor(same_as(problem.scalar), problem.query.shape());
+  if (problem.num_seqs() == 0) return outputs;  // no block to launch
+
+  DeviceProblem buffers(device_, problem, options);
+  const DecodeShape& shape = buffers.shape;
+  const paged_decode_args args = buffers.arguments(problem);
+  check_arguments(args);
+  stage_.run(args);
+  device_.finish();
+
+  buffers.output.download(outputs.output.data());
+  outputs.max_seq_len = shape.max_seq_len;
+  outputs.lse.resize(static_cast<std::size_t>(shape.num_seqs) * shape.num_heads);
+  buffers.lse.download(outputs.lse.data());
+  for (const Finding& finding : device_.take_findings()) faults_.push_back(to_string(finding));
+  if (buffers.logits) {
+    // Rows of shorter sequences end early, and what lies behind them is nobody's.
+    outputs.logits.resize(outputs.lse.size() * shape.max_seq_len);
+    buffers.logits->download(outputs.logits.data());
+    device_.take_findings();
+  }
+  for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
+    if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
+  const char* names[] = {"query",        "key_cache", "value_cache",
+                         "block_tables", "seq_lens",  "alibi_slopes"};
+  if (options.compare_inputs) {
+    std::size_t i = 0;
+    for (const auto& [buffer, host] : buffers.inputs(problem)) {
+      if (buffer->differs_from(host))
+        faults_.push_back(std::string("the kernel changed its input '") + names[i] + "'");
+      if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
+      ++i;
+    }
+    device_.take_findings();  // forgotten padding was downloaded on purpose
+  }
+  return outputs;
+}
+
+std::vector<std::string> KernelUnderTest::take_faults() { return std::exchange(faults_, {}); }
+
+}  // namespace paged

@@ -1,0 +1,22 @@
+// Tensors in NumPy's .npy files.
+#pragma once
+#include "reference/tensor.h"
+
+#include <filesystem>
+#include <optional>
+
+namespace paged {
+
+/// Reads a .npy file (format 1.0 to 3.0, little endian, C order).
+///
+/// f32 and f16 have NumPy types of their own and are read as what they are. bf16 is stored as
+/// uint16, and e4m3 and e5m2 as uint8: `as` says which type such bits mean.
+/// Throws InputError naming the file and what is wrong with it: missing, not a .npy file, Fortran
+/// order, an element type that is none of these, or shorter or longer than its shape.
+Tensor read_npy(const std::filesystem::path& file, std::optional<CacheType> as = std::nullopt);
+
+/// Writes format 1.0. Writes a temporary file beside it first and renames it, so that a failure
+/// leaves no half-written file. Throws InputError if the file cannot be written.
+void write_npy(const std::filesystem::path& file, const Tensor& tensor);
+
+}  // namespace paged

@@ -1,0 +1,31 @@
+// Running a stage on a case and comparing it with the reference: what `paged run` and the tour do.
+#pragma once
+#include "tests/harness/case_builder.h"
+#include "tests/harness/comparison.h"
+#include "tests/harness/kernel_under_test.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// One stage on one case.
+struct StageRun {
+  int stage_number = 0;
+  std::string stage;
+  std::string case_name;
+  std::string backend;
+  Comparison comparison;            ///< passed is false also if there are faults
+  std::vector<std::string> faults;  ///< findings of the CPU machine and the like
+  DecodeOutputs outputs;
+  double seconds = 0;  ///< wall time of the run, copies included; not a measure of a GPU
+};
+
+/// Throws InputError if the stage cannot run the case.
+StageRun run_on_case(KernelUnderTest& kernel, const Case& c);
+
+/// The device of a backend. Throws InputError with the reason where there is none.
+std::unique_ptr<Device> make_device(Backend backend);
+
+}  // namespace paged

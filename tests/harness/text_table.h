@@ -1,0 +1,49 @@
+// Tables and marks for people on a terminal.
+#pragma once
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// Whether standard output is a terminal that wants colour: a terminal, and NO_COLOR is not set.
+bool wants_colour();
+
+enum class Colour { plain, good, bad, dim };
+
+/// Text in a colour, or the text itself where no colour is wanted.
+std::string coloured(const std::string& text, Colour colour);
+
+/// Rows of cells under a heading, each column as wide as its widest cell.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> heading);
+  /// As many cells as the heading has.
+  void add_row(std::vector<std::string> cells, Colour colour = Colour::plain);
+  void print(std::ostream& stream) const;
+
+ private:
+  std::vector<std::string> heading_;
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<Colour> colours_;
+};
+
+/// 0.00123 -> "1.2e-03"; 0 -> "0".
+std::string short_number(double value);
+/// 0.4567 -> "46 %".
+std::string percentage(double share);
+
+/// A line on standard error that is rewritten as work goes on; silent where standard error is no
+/// terminal.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  void show(const std::string& state);
+
+ private:
+  std::string what_;
+  bool shown_ = false;
+};
+
+}  // namespace paged

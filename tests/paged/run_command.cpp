@@ -1,0 +1,110 @@
+// paged run: stages on cases, compared with the reference.
+#include "reference/input_error.h"
+#include "tests/harness/case_builder.h"
+#include "tests/harness/json_report.h"
+#include "tests/harness/named_cases.h"
+#include "tests/harness/npy.h"
+#include "tests/harness/stage_run.h"
+#include "tests/harness/text_table.h"
+#include "tests/paged/commands.h"
+#include "tests/paged/options.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <map>
+
+namespace paged {
+namespace {
+
+struct RunRequest {
+  StageOptions stage;
+  std::vector<std::string> cases;
+  std::map<std::string, std::string> tensors;  // by the name they have in case files
+  std::string output;
+  std::string json;
+};
+
+std::vector<Case> chosen_cases(const RunRequest& request) {
+  std::vector<std::string> names = request.cases;
+  if (names.empty()) names = {"worked-example-1-gqa"};
+  std::vector<Case> cases;
+  for (const std::string& name : names) {
+    CaseSpec spec = find_case(name);
+    for (const auto& [tensor, file] : request.tensors)
+      if (!file.empty()) spec.tensors[tensor] = file;
+    cases.push_back(build_case(spec));
+  }
+  return cases;
+}
+
+void print(const std::vector<StageRun>& runs) {
+  TextTable table({"stage", "case", "backend", "largest error", "of its bound", "result"});
+  for (const StageRun& run : runs)
+    table.add_row(
+        {std::to_string(run.stage_number) + " " + run.stage, run.case_name, run.backend,
+         short_number(run.comparison.max_abs_error), percentage(run.comparison.bound_used),
+         run.comparison.passed ? "passed" : "FAILED"},
+        run.comparison.passed ? Colour::plain : Colour::bad);
+  table.print(std::cout);
+  for (const StageRun& run : runs) {
+    const std::string who =
+        "stage " + std::to_string(run.stage_number) + " on " + run.case_name + ": ";
+    if (!run.comparison.message.empty()) std::cout << who << run.comparison.message << '\n';
+    for (const std::string& fault : run.faults) std::cout << who << fault << '\n';
+  }
+}
+
+int run(const RunRequest& request) {
+  const std::vector<const Stage*> stages = request.stage.chosen_stages();
+  const std::vector<Case> cases = chosen_cases(request);
+  if (!request.output.empty() && stages.size() * cases.size() != 1)
+    throw InputError("--output takes one stage and one case; this request has " +
+                     std::to_string(stages.size()) + " stages and " + std::to_string(cases.size()) +
+                     " cases");
+  const std::unique_ptr<Device> device = make_device(request.stage.chosen_backend());
+  // Refuse before anything runs: a request is served whole or not at all.
+  for (const Stage* stage : stages)
+    for (const Case& c : cases) KernelUnderTest(*stage, *device).check_supported(c.problem);
+
+  std::vector<StageRun> runs;
+  bool all_passed = true;
+  {
+    Progress progress("running");
+    for (const Case& c : cases)
+      for (const Stage* stage : stages) {
+        progress.show("stage " + std::to_string(stage->number) + " on " + c.name);
+        KernelUnderTest kernel(*stage, *device);
+        runs.push_back(run_on_case(kernel, c));
+        all_passed = all_passed && runs.back().comparison.passed;
+      }
+  }
+  if (!request.output.empty()) write_npy(request.output, runs.front().outputs.output);
+  if (!request.json.empty()) write_json(request.json, json_of_runs(runs));
+  if (request.json != "-") print(runs);
+  return all_passed ? kAllHeld : kSomethingFailed;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, int& status) {
+  auto* command =
+      program.add_subcommand("run", "Run stages on cases and compare them with the reference");
+  auto request = std::make_shared<RunRequest>();
+  request->stage.add_to(*command);
+  add_case_option(*command, request->cases);
+  const auto tensor = [&](const char* option, const char* name, const char* help) {
+    command->add_option(option, request->tensors[name], help)->type_name("FILE.npy");
+  };
+  tensor("--query", "query", "query [num_seqs, num_heads, head_size] in place of the case's");
+  tensor("--key-cache", "key_cache", "paged key cache in place of the case's");
+  tensor("--value-cache", "value_cache", "paged value cache in place of the case's");
+  tensor("--keys", "keys", "keys [num_tokens, num_kv_heads, head_size] of one text");
+  tensor("--values", "values", "values [num_tokens, num_kv_heads, head_size] of one text");
+  command->add_option("--output", request->output, "write the stage's output")
+      ->type_name("FILE.npy");
+  add_json_option(*command, request->json);
+  command->callback([request, &status] { status = run(*request); });
+}
+
+}  // namespace paged

@@ -1,0 +1,111 @@
+// Planted mistakes are found, where they are and as what they are; clean look-alikes are not.
+#include <algorithm>
+#include <fstream>
+
+#include "kernels/simt/worker_pool.h"
+#include "tests/simt/every_backend.h"
+#include "tests/simt/planted_kernels.h"
+
+namespace paged {
+namespace {
+
+struct Case {
+  PlantedKernel planted;
+  bool checked;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const PlantedKernel& planted : cpu_checked::planted_kernels()) all.push_back({planted, true});
+  for (const PlantedKernel& planted : cpu_unchecked::planted_kernels())
+    if (!planted.needs_checker) all.push_back({planted, false});
+  return all;
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.planted.name + (info.param.checked ? "_checked" : "_unchecked");
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+// "planted_barriers.cu:17", by the comment that marks the line.
+std::string marked_line(const PlantedKernel& planted) {
+  std::ifstream source(std::string(SIMT_TEST_FOLDER "/") + planted.file);
+  const std::string mark = "// mistake: " + planted.name;
+  std::string line;
+  for (int number = 1; std::getline(source, line); ++number)
+    if (line.size() >= mark.size() && line.ends_with(mark))
+      return planted.file + ":" + std::to_string(number);
+  return "no line marked '" + mark + "'";
+}
+
+class Planted : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Planted, IsFoundIfAndOnlyIfItIsAMistake) {
+  const PlantedKernel& planted = GetParam().planted;
+  cpu_device().take_findings();
+  planted.run(cpu_device());
+  const std::vector<Finding> findings = cpu_device().take_findings();
+
+  ASSERT_EQ(findings.size(), planted.expected.size())
+      << (findings.empty() ? "nothing" : to_string(findings[0]));
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    const ExpectedFinding& expected = planted.expected[i];
+    EXPECT_EQ(finding.kind, expected.kind) << to_string(finding);
+    EXPECT_EQ(finding.kernel, expected.kernel);
+    EXPECT_NE(finding.message.find(expected.in_message), std::string::npos)
+        << finding.message << "\nlacks\n"
+        << expected.in_message;
+    if (expected.has_line) {
+      EXPECT_EQ(finding.location, marked_line(planted)) << to_string(finding);
+    }
+    EXPECT_FALSE(finding.advice.empty());
+    EXPECT_EQ(to_string(finding).find('\n'), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTheCpu, Planted, ::testing::ValuesIn(cases()), name_of);
+
+// Everything about the findings of a launch in one text.
+std::string text_of_findings() {
+  std::string text;
+  for (const Finding& finding : cpu_device().take_findings()) text += to_string(finding) + "\n";
+  return text;
+}
+
+TEST(Findings, DoNotDependOnTheNumberOfWorkers) {
+  const int before = simt::worker_count();
+  for (const PlantedKernel& planted : cpu_checked::planted_kernels()) {
+    simt::set_worker_count(1);
+    planted.run(cpu_device());
+    const std::string alone = text_of_findings();
+    simt::set_worker_count(5);
+    planted.run(cpu_device());
+    EXPECT_EQ(text_of_findings(), alone) << planted.name;
+  }
+  simt::set_worker_count(before);
+}
+
+TEST(Findings, HaveEveryKindPlantedTwice) {
+  for (int kind = 0; kind <= static_cast<int>(FindingKind::stack_overflow); ++kind) {
+    int planted_of_kind = 0;
+    for (const PlantedKernel& planted : cpu_checked::planted_kernels())
+      for (const ExpectedFinding& expected : planted.expected)
+        planted_of_kind += static_cast<int>(expected.kind) == kind ? 1 : 0;
+    EXPECT_GE(planted_of_kind, 2) << name_of(static_cast<FindingKind>(kind));
+  }
+}
+
+TEST(Findings, LeaveTheMachineUsable) {
+  for (const PlantedKernel& planted : cpu_checked::planted_kernels()) planted.run(cpu_device());
+  cpu_device().take_findings();
+  const DeviceArray<int> out(cpu_device(), 2 * 1024, "results");
+  cpu_checked::sample_kernels().linear_indices({2, 1, 1}, {1024, 1, 1}, out.data());
+  const std::vector<int> results = out.to_host();
+  for (int i = 0; i < 2048; ++i) ASSERT_EQ(results[i], i);
+  EXPECT_EQ(text_of_findings(), "");
+}
+
+}  // namespace
+}  // namespace paged

@@ -1,0 +1,20 @@
+// The list of all planted kernels of one backend.
+#include "tests/simt/planted_kernels.h"
+
+#include "kernels/cuda.h"
+
+namespace paged::PAGED_BACKEND {
+
+void add_planted_accesses(std::vector<PlantedKernel>& kernels);
+void add_planted_barriers(std::vector<PlantedKernel>& kernels);
+void add_planted_warp_operations(std::vector<PlantedKernel>& kernels);
+
+std::vector<PlantedKernel> planted_kernels() {
+  std::vector<PlantedKernel> kernels;
+  add_planted_accesses(kernels);
+  add_planted_barriers(kernels);
+  add_planted_warp_operations(kernels);
+  return kernels;
+}
+
+}  // namespace paged::PAGED_BACKEND

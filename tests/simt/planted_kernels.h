@@ -1,0 +1,35 @@
+// Kernels with one mistake each that the CPU machine must find, and clean look-alikes in which it
+// must find nothing.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace paged {
+
+/// What a mistake must be reported as. The line is the one that bears the comment
+/// "// mistake: <name of the planted kernel>".
+struct ExpectedFinding {
+  FindingKind kind;
+  std::string kernel;
+  std::string in_message;  ///< a part of the message
+  bool has_line = true;
+};
+
+struct PlantedKernel {
+  std::string name;
+  std::string file;  ///< of its source
+  void (*run)(Device& device);
+  std::vector<ExpectedFinding> expected;  ///< empty for a clean one
+  bool needs_checker = false;             ///< unchecked, it is not found and may do harm
+};
+
+namespace cpu_checked {
+std::vector<PlantedKernel> planted_kernels();
+}
+namespace cpu_unchecked {
+std::vector<PlantedKernel> planted_kernels();
+}
+
+}  // namespace paged

@@ -1,0 +1,32 @@
+// The table of all sample kernels of one backend.
+#include "tests/simt/sample_kernels.h"
+
+#include "kernels/cuda.h"
+
+namespace paged::PAGED_BACKEND {
+
+void add_atomics(SampleKernels& kernels);
+void add_barriers(SampleKernels& kernels);
+void add_conversions(SampleKernels& kernels);
+void add_coordinates(SampleKernels& kernels);
+void add_gather(SampleKernels& kernels);
+void add_reductions(SampleKernels& kernels);
+void add_shuffles(SampleKernels& kernels);
+void add_vectors(SampleKernels& kernels);
+void add_votes(SampleKernels& kernels);
+
+SampleKernels sample_kernels() {
+  SampleKernels kernels{};
+  add_atomics(kernels);
+  add_barriers(kernels);
+  add_conversions(kernels);
+  add_coordinates(kernels);
+  add_gather(kernels);
+  add_reductions(kernels);
+  add_shuffles(kernels);
+  add_vectors(kernels);
+  add_votes(kernels);
+  return kernels;
+}
+
+}  // namespace paged::PAGED_BACKEND

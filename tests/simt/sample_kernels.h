@@ -1,0 +1,89 @@
+// Small correct kernels, each behind a function that launches it: what the tests of the CPU machine
+// run on every backend.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace paged {
+
+enum class ShuffleKind { index, up, down, exclusive_or };
+
+/// Launchers of one backend. Pointers are device memory.
+struct SampleKernels {
+  // One block of `threads` threads; results are [threads] unless said otherwise.
+  void (*shuffle_int)(ShuffleKind kind, int argument, int width, int threads, const int* values,
+                      int* results);
+  void (*shuffle_double)(ShuffleKind kind, int argument, int width, int threads,
+                         const double* values, double* results);
+  /// values and results are binary16 codes
+  void (*shuffle_half)(ShuffleKind kind, int argument, int width, int threads,
+                       const std::uint16_t* values, std::uint16_t* results);
+
+  /// results: [3, threads]: ballot, any, all over the whole warp
+  void (*vote)(int threads, const int* predicates, unsigned* results);
+  /// results: ballot over the lower and the upper half warp, each in a branch of its own
+  void (*vote_in_halves)(int threads, const int* predicates, unsigned* results);
+  /// results: __activemask() of the even lanes, and of the odd ones
+  void (*active_masks)(int threads, unsigned* results);
+
+  /// results: the values of the next thread, `rounds` times over, through shared memory
+  void (*rotate_static)(int threads, int rounds, const int* values, int* results);
+  void (*rotate_dynamic)(int threads, int rounds, const int* values, int* results);
+  /// results: [3, threads]: __syncthreads_or, _and, _count
+  void (*barrier_votes)(int threads, const int* predicates, int* results);
+  /// results: [bytes / 4], thread 0 reads back what all wrote to so much dynamic shared memory
+  void (*fill_dynamic)(int threads, std::size_t bytes, unsigned* results);
+
+  /// Each of blocks * threads threads adds its linear index + 1 to each sum, and so on.
+  struct AtomicResults {
+    int sum_int;
+    unsigned sum_unsigned;
+    unsigned long long sum_long;
+    float sum_float;
+    double sum_double;
+    int largest, smallest;
+    unsigned largest_unsigned, smallest_unsigned;
+    unsigned num_exchanged;   ///< tickets that came back from an exchange, all different
+    unsigned num_won;         ///< compare-and-swaps that took a free slot: one per slot
+  };
+  void (*atomics)(int blocks, int threads, unsigned* tickets, AtomicResults* results);
+  void (*shared_atomics)(int blocks, int threads, int* block_sums);
+
+  /// results: [blocks, threads]: linear index of the block in the grid * 1024 + thread in the block
+  void (*linear_indices)(const unsigned (&grid)[3], const unsigned (&block)[3], int* results);
+
+  void (*warp_reduce)(int width, int threads, const float* values, float* sums, float* maxima);
+  /// threads: 32, 96, 128 or 1024; block sums, then block maxima in a row
+  void (*block_reduce)(int threads, const float* values, float* sums, float* maxima);
+
+  /// Copies `bytes` bytes in vectors of `width` elements of `element_bytes`.
+  void (*copy_vectors)(int element_bytes, int width, int bytes, const void* from, void* to);
+  void (*copy_float4)(int count, const float* from, float* to);
+
+  void (*half_to_float)(int count, const std::uint16_t* from, float* to);
+  void (*bfloat16_to_float)(int count, const std::uint16_t* from, float* to);
+  void (*e4m3_to_float)(int count, const std::uint8_t* from, float* to);
+  void (*e5m2_to_float)(int count, const std::uint8_t* from, float* to);
+  void (*float_to_half)(int count, const float* from, std::uint16_t* to);
+  void (*float_to_bfloat16)(int count, const float* from, std::uint16_t* to);
+  /// through __half2 and __nv_bfloat162 and back; count is even
+  void (*half_pairs)(int count, const std::uint16_t* from, std::uint16_t* to);
+
+  /// A head of naive attention per block: `tokens` x `head_size` scalars read twice.
+  void (*gather_attention)(int heads, int tokens, int head_size, const float* query,
+                           const float* keys, const float* values, float* output);
+  /// Launches a kernel that does nothing.
+  void (*empty)(const unsigned (&grid)[3], const unsigned (&block)[3], std::size_t shared_bytes);
+};
+
+namespace cpu_checked {
+SampleKernels sample_kernels();
+}
+namespace cpu_unchecked {
+SampleKernels sample_kernels();
+}
+namespace cuda {
+SampleKernels sample_kernels();
+}
+
+}  // namespace paged
