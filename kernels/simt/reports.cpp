@@ -18,7 +18,7 @@ const char* name_of(WarpOperation operation) {
   return names[static_cast<int>(operation)];
 }
 
-std::string text_of(const uint3& index) {
+std::string triple(const uint3& index) {
   return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
          std::to_string(index.z) + ")";
 }
@@ -66,8 +66,8 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 }
 
 std::string describe_thread(const Fiber& fiber) {
-  std::string text = "block " + text_of(fiber.coordinates.block) + ", thread " +
-                     text_of(fiber.coordinates.thread) + " (warp " + std::to_string(fiber.warp) +
+  std::string text = "block " + triple(fiber.coordinates.block) + ", thread " +
+                     triple(fiber.coordinates.thread) + " (warp " + std::to_string(fiber.warp) +
                      ", lane " + std::to_string(fiber.lane) + ")";
   if (fiber.phase) text += std::string(", phase ") + paged::name_of(*fiber.phase);
   return text;
@@ -89,7 +89,7 @@ void report_barrier_divergence(Worker& worker, const Fiber& one, const Fiber& ot
   const UncheckedScope unchecked;
   const bool same_warp = one.warp == other.warp;
   report(worker, FindingKind::barrier_divergence, place_of(one), one,
-         "waits at " + describe_wait(one) + " while thread " + text_of(other.coordinates.thread) +
+         "waits at " + describe_wait(one) + " while thread " + triple(other.coordinates.thread) +
              " of the same " + (same_warp ? "warp" : "block") + " waits at " +
              describe_wait(other));
 }

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
+#include <utility>
 
 namespace paged {
 namespace {
@@ -20,6 +22,26 @@ struct CheckOptions {
   std::vector<std::string> cases;
   std::string json;
 };
+
+/// What came out otherwise than stated: the first case of each stage and invariant in full, the
+/// others as a count. All are in the JSON.
+void print_surprises(const std::vector<CheckResult>& results) {
+  std::map<std::pair<std::string, std::string>, int> seen;
+  for (const CheckResult& result : results) {
+    if (result.as_expected() || seen[{result.stage, result.invariant}]++ > 0) continue;
+    std::cout << "\n"
+              << result.stage << ", " << result.invariant << ", case " << result.case_name
+              << ":\n  "
+              << (result.expected ? result.verdict.message
+                                  : "held, although the stage states that it breaks this")
+              << '\n';
+  }
+  for (const auto& [where, count] : seen)
+    if (count > 1)
+      std::cout << "\n"
+                << where.first << ", " << where.second << ": " << count - 1
+                << " more failing cases; --json FILE has all\n";
+}
 
 /// One row a stage and invariant.
 void print(const std::vector<CheckResult>& results) {
@@ -40,13 +62,7 @@ void print(const std::vector<CheckResult>& results) {
     first = last;
   }
   table.print(std::cout);
-  for (const CheckResult& result : results)
-    if (!result.as_expected())
-      std::cout << "\nstage " << result.stage << ", " << result.invariant << ", case "
-                << result.case_name << ":\n  "
-                << (result.expected ? result.verdict.message
-                                    : "held, although the stage states that it breaks this")
-                << '\n';
+  print_surprises(results);
 }
 
 int run(CheckOptions& options) {

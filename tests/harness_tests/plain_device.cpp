@@ -1,0 +1,32 @@
+#include "tests/harness_tests/plain_device.h"
+
+#include <cstring>
+#include <new>
+
+namespace paged::testing {
+
+constexpr std::align_val_t kAlignment{256};
+
+void* PlainDevice::allocate(std::size_t bytes, const std::string&) {
+  void* memory = ::operator new(bytes + 1, kAlignment);
+  std::memset(memory, 0xFF, bytes);
+  return memory;
+}
+
+void PlainDevice::release(void* memory) { ::operator delete(memory, kAlignment); }
+
+void PlainDevice::upload(void* device, const void* host, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(device, host, bytes);
+}
+
+void PlainDevice::download(void* host, const void* device, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(host, device, bytes);
+}
+
+void PlainDevice::report_read_outside(const std::string& what) {
+  if (!findings_.empty()) return;  // one is enough
+  findings_.push_back({FindingKind::out_of_bounds_read, "plain_attention", "",
+                       what + " outside its allocation", "", 1});
+}
+
+}  // namespace paged::testing

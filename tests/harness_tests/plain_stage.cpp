@@ -1,0 +1,360 @@
+#include "tests/harness_tests/plain_stage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "reference/block_sparsity.h"
+#include "reference/element_types.h"
+#include "tests/harness/invariant.h"
+#include "tests/harness_tests/plain_device.h"
+
+namespace paged::testing {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// An element of any type, from a byte address.
+template <typename Element>
+float load(const void* base, std::int64_t i) {
+  Element element;
+  std::memcpy(&element, static_cast<const std::byte*>(base) + i * sizeof element, sizeof element);
+  return static_cast<float>(to_double(element));
+}
+
+float load(int type, const void* base, std::int64_t i) {
+  switch (type) {
+    case PAGED_F32:
+      return load<float>(base, i);
+    case PAGED_F16:
+      return load<f16>(base, i);
+    case PAGED_BF16:
+      return load<bf16>(base, i);
+    case PAGED_E4M3:
+      return load<e4m3>(base, i);
+    default:
+      return load<e5m2>(base, i);
+  }
+}
+
+template <typename Element>
+void store(void* base, std::int64_t i, float value) {
+  const auto element = round_to<Element>(value);
+  std::memcpy(static_cast<std::byte*>(base) + i * sizeof element, &element, sizeof element);
+}
+
+void store(int type, void* base, std::int64_t i, float value) {
+  if (type == PAGED_F32) return store<float>(base, i, value);
+  if (type == PAGED_F16) return store<f16>(base, i, value);
+  store<bf16>(base, i, value);
+}
+
+int bytes_of(int type) { return type == PAGED_F32 ? 4 : type <= PAGED_BF16 ? 2 : 1; }
+
+/// One token that a (sequence, head) looks at.
+struct Token {
+  std::int64_t block;
+  int offset;
+  int position;   ///< in the sequence
+  bool is_valid;  ///< false: in the tail of the last page
+  float weight = 0;
+};
+
+class PlainAttention {
+ public:
+  PlainAttention(const paged_decode_args& args, Mistake mistake) : a_(args), mistake_(mistake) {
+    sparsity_ = {a_.sparse_local_blocks, a_.sparse_vert_stride, a_.sparse_block_size,
+                 a_.sparse_head_sliding_step, a_.tensor_parallel_rank};
+  }
+
+  void run() const {
+    for (int seq = 0; seq < a_.num_seqs; ++seq)
+      for (int head = 0; head < a_.num_heads; ++head) one_head(seq, head);
+    const std::int64_t end = std::int64_t{a_.num_seqs} * a_.num_heads * a_.head_size;
+    if (has(Mistake::written_past_output)) store(a_.scalar, a_.output, end, 0);
+  }
+
+ private:
+  bool has(Mistake mistake) const { return mistake_ == mistake; }
+
+  int length_of(int seq) const {
+    const int length = has(Mistake::longest_length_for_all) ? a_.max_seq_len : a_.seq_lens[seq];
+    return has(Mistake::last_token_dropped) ? std::max(length - 1, 0) : length;
+  }
+
+  int pages_of(int length) const {
+    if (has(Mistake::one_page_too_many)) return length / a_.block_size + 1;
+    if (has(Mistake::whole_table_row)) return a_.max_num_blocks_per_seq;
+    if (has(Mistake::last_page_dropped)) return length / a_.block_size;
+    return (length + a_.block_size - 1) / a_.block_size;
+  }
+
+  std::int64_t block_of(int seq, int page) const {
+    if (has(Mistake::table_ignored)) return page;
+    if (has(Mistake::row_of_next_sequence)) seq = (seq + 1) % a_.num_seqs;
+    const int width = has(Mistake::row_of_longest_sequence)
+                          ? (a_.max_seq_len + a_.block_size - 1) / a_.block_size
+                          : a_.max_num_blocks_per_seq;
+    const std::int64_t entry = std::int64_t{seq} * width + page;
+    if (entry >= std::int64_t{a_.num_seqs} * a_.max_num_blocks_per_seq) {
+      PlainDevice::report_read_outside("read of the block table");
+      return 0;
+    }
+    return a_.block_tables[entry];
+  }
+
+  /// All tokens that the head looks at, in the order in which it adds them up.
+  std::vector<Token> tokens_of(int seq, int head, int kv_head) const {
+    const int length = length_of(seq);
+    const int pages = pages_of(length);
+    std::vector<std::int64_t> blocks(pages);
+    for (int page = 0; page < pages; ++page) blocks[page] = block_of(seq, page);
+    if (has(Mistake::tokens_in_address_order)) std::sort(blocks.begin(), blocks.end());
+    std::vector<int> order(pages);
+    std::iota(order.begin(), order.end(), 0);
+    if (has(Mistake::sum_in_address_order))
+      std::sort(order.begin(), order.end(), [&](int p, int q) { return blocks[p] < blocks[q]; });
+    if (has(Mistake::sum_in_changing_order) && pages > 0) {
+      static int runs = 0;
+      std::rotate(order.begin(), order.begin() + runs++ % pages, order.end());
+    }
+    const int stripe = stripe_of(head, kv_head);
+    std::vector<Token> tokens;
+    for (int page : order) {
+      if (!has(Mistake::sparsity_ignored) && length > 0 &&
+          !sparsity_.takes_part(page, length, a_.block_size, stripe))
+        continue;
+      for (int offset = 0; offset < a_.block_size; ++offset) {
+        const int position = page * a_.block_size + offset;
+        if (has(Mistake::token_512_dropped) && position == 512) continue;
+        const bool is_valid = position < length || has(Mistake::tail_not_masked);
+        tokens.push_back({blocks[page], offset, position, is_valid});
+      }
+    }
+    return tokens;
+  }
+
+  int stripe_of(int head, int kv_head) const {
+    const int of_head = has(Mistake::stripe_by_kv_head) ? kv_head : head;
+    return sparsity_.stripe_offset(of_head, a_.num_heads, kv_head, a_.num_kv_heads);
+  }
+
+  /// An element of a cache; outside it, a report and a zero.
+  float cached(const void* cache, std::int64_t block, std::int64_t block_stride,
+               std::int64_t in_block) const {
+    const std::int64_t i = block * block_stride + in_block;
+    if (i < 0 || i >= a_.num_blocks * block_stride) {
+      PlainDevice::report_read_outside("read of element " + std::to_string(i) + " of a cache");
+      return 0;
+    }
+    return load(a_.cache, cache, i);
+  }
+
+  std::int64_t head_start(int kv_head, std::int64_t head_stride) const {
+    if (has(Mistake::head_stride_of_16)) head_stride = std::int64_t{a_.head_size} * 16;
+    return kv_head * head_stride;
+  }
+
+  float key(const Token& token, int kv_head, int dim) const {
+    const int x = 16 / bytes_of(has(Mistake::x_of_scalar_type) ? a_.scalar : a_.cache);
+    const int in_page = (dim / x * a_.block_size + token.offset) * x + dim % x;
+    return cached(a_.key_cache, token.block, a_.key_block_stride,
+                  head_start(kv_head, a_.key_head_stride) + in_page);
+  }
+
+  std::int64_t value_in_block(const Token& token, int kv_head, int dim) const {
+    return head_start(kv_head, a_.value_head_stride) + dim * a_.block_size + token.offset;
+  }
+
+  float logit_of(const Token& token, int seq, int head, int kv_head) const {
+    const int query_seq = has(Mistake::query_of_sequence_0) ? 0 : seq;
+    const std::int64_t query = query_seq * a_.query_stride + std::int64_t{head} * a_.head_size;
+    float dot = 0;
+    for (int dim = 0; dim < a_.head_size; ++dim)
+      dot += load(a_.scalar, a_.query, query + dim) * key(token, kv_head, dim);
+    float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (a_.k_scale * dot);
+    if (a_.alibi_slopes != nullptr) {
+      const int last = a_.seq_lens[seq] - (has(Mistake::alibi_off_by_one) ? 0 : 1);
+      const float bias = a_.alibi_slopes[head] * static_cast<float>(token.position - last);
+      logit += has(Mistake::alibi_sign) ? -bias : bias;
+    }
+    if (has(Mistake::logits_in_f16)) logit = static_cast<float>(to_double(round_to<f16>(logit)));
+    return logit;
+  }
+
+  /// Turns the tokens' weights from logits into exponentials; returns their sum.
+  float exponentiate(std::vector<Token>& tokens, float maximum) const {
+    float sum = 0;
+    for (Token& token : tokens) {
+      token.weight = token.is_valid ? std::exp(token.weight - maximum) : 0.0F;
+      sum += token.weight;
+      if (!token.is_valid && has(Mistake::tail_weighs_exp_of_zero)) sum += std::exp(-maximum);
+    }
+    return sum;
+  }
+
+  float maximum_of(const std::vector<Token>& tokens) const {
+    if (has(Mistake::no_maximum)) return 0;
+    float maximum = has(Mistake::maximum_starts_at_zero) ? 0 : -kInfinity;
+    for (const Token& token : tokens)
+      if (token.is_valid) maximum = std::max(maximum, token.weight);
+    return maximum;
+  }
+
+  void one_head(int seq, int head) const {
+    const int group = a_.num_heads / a_.num_kv_heads;
+    const int kv_head = has(Mistake::kv_head_modulo) ? head % a_.num_kv_heads : head / group;
+    const int row = seq * a_.num_heads + head;
+    std::vector<Token> tokens = tokens_of(seq, head, kv_head);
+    bool any = false;
+    for (Token& token : tokens) {
+      token.weight = logit_of(token, seq, head, kv_head);
+      any = any || token.is_valid;
+      const bool in_row = a_.logits != nullptr && token.position < a_.seq_lens[seq];
+      if (in_row) a_.logits[row * a_.logits_stride + token.position] = token.weight;
+    }
+    if (a_.logits != nullptr) mark_left_out(tokens, seq, row);
+    if (!any && !has(Mistake::empty_sequence_divided)) return write_empty(row);
+
+    const float maximum = any ? maximum_of(tokens) : 0;
+    const float sum = exponentiate(tokens, maximum);
+    write_lse(row, maximum + std::log(sum));
+    const bool unguarded = has(Mistake::empty_sequence_divided);
+    const float divisor = has(Mistake::sum_not_divided) ? 1.0F : sum + (unguarded ? 0 : 1e-6F);
+    for (int dim = 0; dim < a_.head_size; ++dim)
+      write(row, dim, weighted_sum(tokens, kv_head, dim) / divisor);
+  }
+
+  /// Logits of the pages that block-sparse attention leaves out.
+  void mark_left_out(const std::vector<Token>& tokens, int seq, int row) const {
+    std::vector<bool> seen(a_.seq_lens[seq], false);
+    for (const Token& token : tokens)
+      if (token.position < a_.seq_lens[seq]) seen[token.position] = true;
+    for (int t = 0; t < a_.seq_lens[seq]; ++t)
+      if (!seen[t]) a_.logits[row * a_.logits_stride + t] = -kInfinity;
+  }
+
+  float weighted_sum(const std::vector<Token>& tokens, int kv_head, int dim) const {
+    const float scale = has(Mistake::v_scale_dropped)      ? 1.0F
+                        : has(Mistake::k_scale_for_values) ? a_.k_scale
+                                                           : a_.v_scale;
+    float sum = 0;
+    for (const Token& token : tokens) {
+      const std::int64_t i = value_in_block(token, kv_head, dim);
+      if (!token.is_valid && has(Mistake::tail_cleared_in_cache))
+        std::memset(static_cast<std::byte*>(const_cast<void*>(a_.value_cache)) +
+                        (token.block * a_.value_block_stride + i) * bytes_of(a_.cache),
+                    0, bytes_of(a_.cache));
+      if (!token.is_valid && !has(Mistake::tail_weight_zero_times_value)) continue;
+      sum += token.weight * cached(a_.value_cache, token.block, a_.value_block_stride, i);
+    }
+    return scale * sum;
+  }
+
+  void write(int row, int dim, float value) const {
+    if (has(Mistake::dimensions_past_64_unwritten) && dim >= 64) return;
+    const std::int64_t i = std::int64_t{row} * a_.head_size + dim;
+    if (has(Mistake::added_to_output)) value += load(a_.scalar, a_.output, i);
+    store(a_.scalar, a_.output, i, value);
+  }
+
+  void write_lse(int row, float lse) const {
+    if (a_.lse != nullptr && !has(Mistake::lse_unwritten)) a_.lse[row] = lse;
+  }
+
+  void write_empty(int row) const {
+    write_lse(row, -kInfinity);
+    if (has(Mistake::empty_sequence_unwritten)) return;
+    for (int dim = 0; dim < a_.head_size; ++dim) write(row, dim, 0);
+  }
+
+  const paged_decode_args& a_;
+  Mistake mistake_;
+  BlockSparsity sparsity_;
+};
+
+// A stage runs through a plain function pointer: one function for each mistake.
+using RunFunction = void (*)(const paged_decode_args&);
+
+template <int mistake>
+void run(const paged_decode_args& args) {
+  PlainAttention(args, static_cast<Mistake>(mistake)).run();
+}
+
+constexpr int kCount = static_cast<int>(Mistake::lse_unwritten) + 1;
+
+template <int... mistakes>
+RunFunction function_of(Mistake mistake, std::integer_sequence<int, mistakes...>) {
+  constexpr RunFunction functions[] = {run<mistakes>...};
+  return functions[static_cast<int>(mistake)];
+}
+
+}  // namespace
+
+const std::vector<MistakeInfo>& mistakes() {
+  static const std::vector<MistakeInfo> all = {
+      {Mistake::one_page_too_many, "one_page_too_many", "table-padding"},
+      {Mistake::whole_table_row, "whole_table_row", "table-padding"},
+      {Mistake::row_of_longest_sequence, "row_of_longest_sequence", "table-padding"},
+      {Mistake::row_of_next_sequence, "row_of_next_sequence", "block-isolation"},
+      {Mistake::table_ignored, "table_ignored", "block-permutation"},
+      {Mistake::tokens_in_address_order, "tokens_in_address_order", "block-permutation"},
+      {Mistake::sum_in_address_order, "sum_in_address_order", "block-permutation"},
+      {Mistake::sum_in_changing_order, "sum_in_changing_order", "determinism"},
+      {Mistake::last_token_dropped, "last_token_dropped", "single-token"},
+      {Mistake::last_page_dropped, "last_page_dropped", "reference"},
+      {Mistake::token_512_dropped, "token_512_dropped", "reference"},
+      {Mistake::longest_length_for_all, "longest_length_for_all", "reference"},
+      {Mistake::tail_not_masked, "tail_not_masked", "tail-isolation"},
+      {Mistake::tail_weight_zero_times_value, "tail_weight_zero_times_value", "tail-isolation"},
+      {Mistake::tail_weighs_exp_of_zero, "tail_weighs_exp_of_zero", "reference"},
+      {Mistake::kv_head_modulo, "kv_head_modulo", "head-isolation"},
+      {Mistake::head_stride_of_16, "head_stride_of_16", "head-isolation"},
+      {Mistake::query_of_sequence_0, "query_of_sequence_0", "reference"},
+      {Mistake::x_of_scalar_type, "x_of_scalar_type", "reference"},
+      {Mistake::no_scale, "no_scale", "reference"},
+      {Mistake::v_scale_dropped, "v_scale_dropped", "reference"},
+      {Mistake::k_scale_for_values, "k_scale_for_values", "reference"},
+      {Mistake::alibi_sign, "alibi_sign", "reference"},
+      {Mistake::alibi_off_by_one, "alibi_off_by_one", "reference"},
+      {Mistake::sparsity_ignored, "sparsity_ignored", "reference"},
+      {Mistake::stripe_by_kv_head, "stripe_by_kv_head", "reference"},
+      {Mistake::no_maximum, "no_maximum", "large-logits"},
+      {Mistake::maximum_starts_at_zero, "maximum_starts_at_zero", "reference"},
+      {Mistake::logits_in_f16, "logits_in_f16", "large-logits"},
+      {Mistake::sum_not_divided, "sum_not_divided", "reference"},
+      {Mistake::dimensions_past_64_unwritten, "dimensions_past_64_unwritten",
+       "writes-only-output"},
+      {Mistake::empty_sequence_divided, "empty_sequence_divided", "empty-sequence"},
+      {Mistake::empty_sequence_unwritten, "empty_sequence_unwritten", "empty-sequence"},
+      {Mistake::added_to_output, "added_to_output", "writes-only-output"},
+      {Mistake::written_past_output, "written_past_output", "writes-only-output"},
+      {Mistake::tail_cleared_in_cache, "tail_cleared_in_cache", "writes-only-output"},
+      {Mistake::lse_unwritten, "lse_unwritten", "reference"},
+  };
+  return all;
+}
+
+Stage plain_stage(Mistake mistake, const std::vector<ScalarType>& scalars) {
+  Stage stage;
+  stage.number = 99;
+  stage.name = "plain";
+  stage.idea = "attention in plain C++";
+  stage.supports = {scalars,
+                    {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3,
+                     CacheType::e5m2},
+                    {32, 64, 80, 96, 112, 120, 128, 192, 256},
+                    {8, 16, 32}};
+  for (const Invariant& invariant : invariants()) stage.promises.push_back(invariant.id);
+  stage.arithmetic.lanes_per_sum = 1;  // one loop for everything, in f32
+  stage.plan = [](const DecodeShape& shape) {
+    return LaunchPlan{shape.num_heads, shape.num_seqs, 1, 128, 0};
+  };
+  stage.run = function_of(mistake, std::make_integer_sequence<int, kCount>());
+  return stage;
+}
+
+}  // namespace paged::testing
