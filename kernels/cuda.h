@@ -18,5 +18,5 @@
 #endif
 
 #ifndef PAGED_BACKEND
-#  error "PAGED_BACKEND is not set: compile kernels through the targets in stages/CMakeLists.txt"
+#  error "PAGED_BACKEND is not set: compile kernel files through paged_add_kernels"
 #endif

@@ -1,5 +1,5 @@
 // The first CUDA device: memory, copies, limits, errors.
-#include "kernels/cuda_launch.h"
+#include "kernels/cuda_launch_check.h"
 #include "kernels/device.h"
 #include "kernels/kernel_name.h"
 
@@ -16,7 +16,7 @@ void check(cudaError_t status, const std::string& what) {
 }
 
 std::string text_of(dim3 extent) {
-  return "(" + std::to_string(extent.x) + "," + std::to_string(extent.y) + "," +
+  return std::string("(") + std::to_string(extent.x) + "," + std::to_string(extent.y) + "," +
          std::to_string(extent.z) + ")";
 }
 

@@ -1,5 +1,6 @@
 // Launching a kernel on a GPU. For nvcc; g++ sees kernels/simt/launch.h instead.
 #pragma once
+#include "kernels/cuda_launch_check.h"
 #include "kernels/phase.h"
 
 #include <cuda_runtime.h>
@@ -11,13 +12,7 @@
 /// The dynamic shared memory of a launch.
 extern __shared__ __align__(16) unsigned char dynamic_shared[];
 
-namespace paged {
-
-/// Throws DeviceError naming the launch if status is an error.
-void check_cuda_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
-                       std::size_t shared_bytes);
-
-namespace cuda {
+namespace paged::PAGED_BACKEND {
 
 using Stream = cudaStream_t;
 
@@ -41,5 +36,4 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
 /// The calling thread is at this step of the algorithm from here on. Costs nothing on a GPU.
 __device__ __forceinline__ void enter_phase(Phase) {}
 
-}  // namespace cuda
-}  // namespace paged
+}  // namespace paged::PAGED_BACKEND

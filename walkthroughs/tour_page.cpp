@@ -24,6 +24,7 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; }
 table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .45rem .7rem; border-bottom: 1px solid var(--line);
          vertical-align: top; }
+td.name, td code { white-space: nowrap; }
 th { background: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); }
 code { background: var(--soft); padding: .1em .3em; border-radius: 4px; }
 svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
@@ -74,8 +75,7 @@ std::string block_table_figure() {
   const std::string owned = "fill:var(--soft);stroke:var(--mark);stroke-width:1.6";
   const std::string free = "fill:none;stroke:var(--line)";
   for (int block = 0; block < num_blocks; ++block)
-    svg += rectangle(10 + block * kCell, 165, kCell - 6, kHeight, free) +
-           label(10 + block * kCell + kCell / 2 - 3, 193, std::to_string(block));
+    svg += rectangle(10 + block * kCell, 165, kCell - 6, kHeight, free);
   for (int page = 0; page < pages; ++page) {
     const int block = problem.block_table(0)[page];
     const double from = 10 + (page + 2) * kCell;
@@ -98,6 +98,8 @@ std::string block_table_figure() {
                   to + kCell / 2 - 3);
     svg += line;
   }
+  for (int block = 0; block < num_blocks; ++block)
+    svg += label(10 + block * kCell + kCell / 2 - 3, 193, std::to_string(block));
   return svg + "</svg>";
 }
 

@@ -11,9 +11,8 @@ template <typename T>
 [[gnu::always_inline]] inline void check_atomic(T* address, void* pc) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
-  current_worker->checker.check(
-      *current_worker, {where, sizeof(T), AccessKind::atomic, reinterpret_cast<std::uintptr_t>(pc)},
-      sizeof(T));
+  current_worker->checker.check<sizeof(T)>(*current_worker, where, AccessKind::atomic,
+                                           reinterpret_cast<std::uintptr_t>(pc));
 }
 
 // Replaces *address by update(*address) as one step.

@@ -25,77 +25,92 @@ FindingKind out_of_bounds(const Access& access) {
                                          : FindingKind::out_of_bounds_write;
 }
 
-// Thread-local memory, arguments and constants: no named allocation, but a kernel may use it.
-Region program_region(const Worker& worker, std::uintptr_t tls_begin, std::size_t tls_size,
-                      const Access& access) {
+// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
+std::string describe_bad_address(const Worker& worker, const Access& access) {
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  const std::uintptr_t dynamic_end = dynamic + kMaxSharedBytes;
-  const ProgramImage& image = program_image();
-  for (const Region& region : {Region{dynamic, worker.launch->shared_bytes, nullptr},
-                               Region{tls_begin, dynamic - tls_begin, nullptr},
-                               Region{dynamic_end, tls_begin + tls_size - dynamic_end, nullptr},
-                               Region{reinterpret_cast<std::uintptr_t>(worker.launch->arguments),
-                                      worker.launch->argument_bytes, nullptr},
-                               Region{image.begin, image.size, nullptr}})
-    if (region.holds(access.address, access.size)) return region;
-  return {};
+  if (access.address - dynamic < kMaxSharedBytes)
+    return "at byte " + std::to_string(access.address - dynamic) +
+           " of the dynamic shared memory, of which the launch asked for " +
+           std::to_string(worker.launch->shared_bytes) + " bytes";
+  const Allocation* allocation = device_memory().find(access.address);
+  if (allocation == nullptr) return device_memory().describe(access.address);
+  return "that ends " + std::to_string(access.address + access.size - allocation->end()) +
+         " bytes past the end of '" + allocation->name + "' (" + std::to_string(allocation->bytes) +
+         " bytes)";
 }
 
 }  // namespace
 
+void AccessChecker::begin_launch() {
+  recent_.fill({});  // allocations may have come and gone
+  const ThreadLocalImage tls = thread_local_image();
+  tls_begin_ = tls.begin;
+  tls_size_ = tls.size;
+}
+
 void AccessChecker::begin_block(Worker& worker) {
-  if (launch_ != worker.launch) {
-    launch_ = worker.launch;
-    recent_.fill({});
-    const ThreadLocalImage tls = thread_local_image();
-    tls_begin_ = tls.begin;
-    tls_size_ = tls.size;
-  }
   if (worker.launch->checked) ignored_range = {worker.fibers.begin(), worker.fibers.size()};
 }
 
 void AccessChecker::end_block(Worker&) { ignored_range = {}; }
 
-Region AccessChecker::find_region(Worker& worker, const Access& access) {
-  {
-    const UncheckedScope unchecked;
-    const Allocation* allocation = device_memory().find(access.address);
-    if (allocation != nullptr && access.size <= allocation->end() - access.address)
-      return {allocation->begin(), allocation->bytes,
-              allocation->tracked ? allocation->written : nullptr};
-    const Region region = program_region(worker, tls_begin_, tls_size_, access);
-    if (region.size != 0) return region;
-
-    const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-    std::string where;
-    if (access.address - dynamic < kMaxSharedBytes)
-      where = "at byte " + std::to_string(access.address - dynamic) +
-              " of the dynamic shared memory, of which the launch asked for " +
-              std::to_string(worker.launch->shared_bytes) + " bytes";
-    else if (allocation != nullptr)
-      where = "that ends " + std::to_string(access.address + access.size - allocation->end()) +
-              " bytes past the end of '" + allocation->name + "' (" +
-              std::to_string(allocation->bytes) + " bytes)";
-    else
-      where = device_memory().describe(access.address);
-    report(worker, out_of_bounds(access), CodePlace{access.pc, ""}, *worker.current,
-           what_access(access) + " " + where);
+void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
+  Region& region = recent(access.pc);
+  if (!region.holds(access.address, access.size)) region = find_region(worker, access);
+  if (region.size == 0) {
+    report_out_of_bounds(worker, access);
+    stop_block(worker);
   }
-  stop_block(worker);
+  if (access.address % alignment != 0) {
+    report_misaligned(worker, access);
+    stop_block(worker);
+  }
+  if (region.written == nullptr) return;
+  std::uint8_t* const written = region.written + (access.address - region.begin);
+  if (access.kind != AccessKind::write && std::memchr(written, 0, access.size) != nullptr)
+    report_uninitialised(worker, region, access);
+  if (access.kind != AccessKind::read) std::memset(written, 1, access.size);
 }
 
-void AccessChecker::refuse_misaligned(Worker& worker, const Access& access) {
-  {
-    const UncheckedScope unchecked;
-    report(worker, FindingKind::misaligned_access, CodePlace{access.pc, ""}, *worker.current,
-           what_access(access) + " at an address that is " +
-               std::to_string(access.address % access.size) + " past a multiple of " +
-               std::to_string(access.size) + " bytes");
-  }
-  stop_block(worker);
+// Besides allocations a kernel may use its shared memory, its arguments and the program's
+// constants.
+Region AccessChecker::find_region(const Worker& worker, const Access& access) const {
+  const UncheckedScope unchecked;
+  const Allocation* allocation = device_memory().find(access.address);
+  if (allocation != nullptr && access.size <= allocation->end() - access.address)
+    return {allocation->begin(), allocation->bytes,
+            allocation->tracked ? allocation->written : nullptr};
+
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  const std::uintptr_t dynamic_end = dynamic + kMaxSharedBytes;
+  const LaunchRequest& launch = *worker.launch;
+  const ProgramImage& image = program_image();
+  for (const Region& region :
+       {Region{dynamic, launch.shared_bytes, nullptr},
+        Region{tls_begin_, dynamic - tls_begin_, nullptr},  // static shared memory,
+        Region{dynamic_end, tls_begin_ + tls_size_ - dynamic_end, nullptr},  // on both sides
+        Region{reinterpret_cast<std::uintptr_t>(launch.arguments), launch.argument_bytes, nullptr},
+        Region{image.begin, image.size, nullptr}})
+    if (region.holds(access.address, access.size)) return region;
+  return {};
 }
 
-void AccessChecker::note_uninitialised(Worker& worker, const Region& region, const Access& access) {
+void AccessChecker::report_out_of_bounds(Worker& worker, const Access& access) const {
+  const UncheckedScope unchecked;
+  report(worker, out_of_bounds(access), CodePlace{access.pc, ""}, *worker.current,
+         what_access(access) + " " + describe_bad_address(worker, access));
+}
+
+void AccessChecker::report_misaligned(Worker& worker, const Access& access) const {
+  const UncheckedScope unchecked;
+  report(worker, FindingKind::misaligned_access, CodePlace{access.pc, ""}, *worker.current,
+         what_access(access) + " at an address that is " +
+             std::to_string(access.address % access.size) + " past a multiple of " +
+             std::to_string(access.size) + " bytes");
+}
+
+void AccessChecker::report_uninitialised(Worker& worker, const Region& region,
+                                         const Access& access) const {
   const UncheckedScope unchecked;
   const CodePlace place{access.pc, ""};
   if (worker.findings.count_again(FindingKind::uninitialised_read, place)) return;

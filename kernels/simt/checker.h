@@ -31,15 +31,6 @@ struct Region {
   }
 };
 
-/// True if none of `size` bytes is 0. One comparison for the sizes that loads have.
-[[gnu::always_inline]] inline bool all_written(const std::uint8_t* written, std::size_t size) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101U;
-  std::uint64_t bytes[2] = {kOnes, kOnes};
-  if (size > sizeof bytes) return std::memchr(written, 0, size) == nullptr;
-  std::memcpy(bytes, written, size);
-  return (bytes[0] & bytes[1]) == kOnes;
-}
-
 /// Accesses of the calling OS thread in this range are nobody's business: the stacks of the fibers
 /// while a checked block runs, everything at all other times.
 struct IgnoredRange {
@@ -65,40 +56,56 @@ class UncheckedScope {
 /// scheduler: they are where a race detector or counters get their events.
 class AccessChecker {
  public:
+  void begin_launch();
   void begin_block(Worker& worker);
   void end_block(Worker& worker);
   void at_barrier(Worker&) {}                                      ///< all live threads came to it
   void at_warp_sync(Worker&, int /*warp*/, unsigned /*lanes*/) {}  ///< __syncwarp completed
 
-  /// Checks one access; does not return if it must not be executed. `alignment` is what a GPU asks
-  /// for: the size, or 1 where the compiler copies an object of another size.
-  [[gnu::always_inline]] void check(Worker& worker, const Access& access, std::size_t alignment) {
-    Region& region = recent_[access.pc % kNumRecent];
-    if (!region.holds(access.address, access.size)) [[unlikely]]
-      region = find_region(worker, access);
-    if ((access.address & (alignment - 1)) != 0) [[unlikely]]
-      refuse_misaligned(worker, access);
-    if (region.written != nullptr) check_written(worker, region, access);
+  /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
+  /// Nearly all accesses are fine: they leave here after a few comparisons.
+  template <std::size_t kSize>
+  [[gnu::always_inline]] void check(Worker& worker, std::uintptr_t address, AccessKind kind,
+                                    std::uintptr_t pc) {
+    const Region& region = recent(pc);
+    if (region.holds(address, kSize) && address % kSize == 0) [[likely]] {
+      if (region.written == nullptr) return;
+      std::uint8_t* const written = region.written + (address - region.begin);
+      if (kind == AccessKind::write) {
+        std::memset(written, 1, kSize);
+        return;
+      }
+      if (kind == AccessKind::read && all_written<kSize>(written)) [[likely]]
+        return;
+    }
+    check_thoroughly(worker, {address, kSize, kind, pc}, kSize);
   }
+
+  /// Checks an access of any size. `alignment` is what a GPU asks for: the size, or 1 where the
+  /// compiler copies an object of another size.
+  void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment);
 
  private:
-  // Where a program counter went last: nearly always where it goes next.
-  static constexpr std::size_t kNumRecent = 509;  // prime, for pc % kNumRecent
+  static constexpr std::size_t kNumRecent = 512;
 
-  /// The region that an access lies in; reports and stops the block if there is none.
-  Region find_region(Worker& worker, const Access& access);
-  [[noreturn]] void refuse_misaligned(Worker& worker, const Access& access);
-  [[gnu::always_inline]] void check_written(Worker& worker, const Region& region,
-                                            const Access& access) {
-    std::uint8_t* const written = region.written + (access.address - region.begin);
-    if (access.kind != AccessKind::write && !all_written(written, access.size)) [[unlikely]]
-      note_uninitialised(worker, region, access);
-    if (access.kind != AccessKind::read) std::memset(written, 1, access.size);
+  /// Where the access at a program counter went last: nearly always where it goes next.
+  Region& recent(std::uintptr_t pc) { return recent_[(pc ^ pc >> 9) % kNumRecent]; }
+
+  template <std::size_t kSize>
+  [[gnu::always_inline]] static bool all_written(const std::uint8_t* written) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101U;
+    std::uint64_t bytes[2] = {kOnes, kOnes};
+    std::memcpy(bytes, written, kSize);
+    return (bytes[0] & bytes[1]) == kOnes;
   }
-  void note_uninitialised(Worker& worker, const Region& region, const Access& access);
+
+  /// The region that an access lies in; its size is 0 if there is none.
+  Region find_region(const Worker& worker, const Access& access) const;
+  void report_out_of_bounds(Worker& worker, const Access& access) const;
+  void report_misaligned(Worker& worker, const Access& access) const;
+  void report_uninitialised(Worker& worker, const Region& region, const Access& access) const;
 
   std::array<Region, kNumRecent> recent_;
-  const void* launch_ = nullptr;  ///< that recent_ belongs to
   std::uintptr_t tls_begin_ = 0;  ///< this OS thread's thread-local variables of the program
   std::size_t tls_size_ = 0;
 };

@@ -9,13 +9,20 @@
 namespace paged::simt {
 namespace {
 
-[[gnu::always_inline]] inline void see(const volatile void* address, std::size_t size,
-                                       AccessKind kind, std::size_t alignment, void* pc) {
+template <std::size_t kSize>
+[[gnu::always_inline]] inline void see(const volatile void* address, AccessKind kind, void* pc) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
   Worker& worker = *current_worker;
-  worker.checker.check(worker, {where, size, kind, reinterpret_cast<std::uintptr_t>(pc)},
-                       alignment);
+  worker.checker.check<kSize>(worker, where, kind, reinterpret_cast<std::uintptr_t>(pc));
+}
+
+// Objects of other sizes: a GPU copies them in pieces of their own alignment.
+void see_range(const void* address, std::size_t size, AccessKind kind, void* pc) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  if (where - ignored_range.begin < ignored_range.size) return;
+  current_worker->checker.check_thoroughly(
+      *current_worker, {where, size, kind, reinterpret_cast<std::uintptr_t>(pc)}, 1);
 }
 
 }  // namespace
@@ -23,45 +30,46 @@ namespace {
 
 using paged::simt::AccessKind;
 using paged::simt::see;
+using paged::simt::see_range;
 
 // The names are the compiler's, one for each size: only a macro can make them.
-#define PAGED_SEE(name, size, kind)                                          \
-  void __tsan_##name##size(void* address) {                                  \
-    see(address, size, AccessKind::kind, size, __builtin_return_address(0)); \
+#define PAGED_SEE(name, size, kind)                                    \
+  void __tsan_##name##size(void* address) {                            \
+    see<size>(address, AccessKind::kind, __builtin_return_address(0)); \
   }
 #define PAGED_SEE_ALL_SIZES(name, kind) \
   PAGED_SEE(name, 1, kind)              \
   PAGED_SEE(name, 2, kind)              \
   PAGED_SEE(name, 4, kind) PAGED_SEE(name, 8, kind) PAGED_SEE(name, 16, kind)
 
-#define PAGED_FETCH(bits, operation)                                                   \
-  std::uint##bits##_t __tsan_atomic##bits##_fetch_##operation(                         \
-      volatile std::uint##bits##_t* address, std::uint##bits##_t value, int) {         \
-    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0)); \
-    return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);               \
+#define PAGED_FETCH(bits, operation)                                           \
+  std::uint##bits##_t __tsan_atomic##bits##_fetch_##operation(                 \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t value, int) { \
+    see<bits / 8>(address, AccessKind::atomic, __builtin_return_address(0));   \
+    return __atomic_fetch_##operation(address, value, __ATOMIC_SEQ_CST);       \
   }
 #define PAGED_COMPARE_EXCHANGE(bits, strength)                                                    \
   bool __tsan_atomic##bits##_compare_exchange_##strength(volatile std::uint##bits##_t* address,   \
                                                          std::uint##bits##_t* expected,           \
                                                          std::uint##bits##_t desired, int, int) { \
-    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0));            \
+    see<bits / 8>(address, AccessKind::atomic, __builtin_return_address(0));                      \
     return __atomic_compare_exchange_n(address, expected, desired, false, __ATOMIC_SEQ_CST,       \
                                        __ATOMIC_SEQ_CST);                                         \
   }
 #define PAGED_ATOMICS(bits)                                                                   \
   std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address, \
                                                  int) {                                       \
-    see(address, bits / 8, AccessKind::read, bits / 8, __builtin_return_address(0));          \
+    see<bits / 8>(address, AccessKind::read, __builtin_return_address(0));                    \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                        \
   }                                                                                           \
   void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                     \
                                    std::uint##bits##_t value, int) {                          \
-    see(address, bits / 8, AccessKind::write, bits / 8, __builtin_return_address(0));         \
+    see<bits / 8>(address, AccessKind::write, __builtin_return_address(0));                   \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                       \
   }                                                                                           \
   std::uint##bits##_t __tsan_atomic##bits##_exchange(volatile std::uint##bits##_t* address,   \
                                                      std::uint##bits##_t value, int) {        \
-    see(address, bits / 8, AccessKind::atomic, bits / 8, __builtin_return_address(0));        \
+    see<bits / 8>(address, AccessKind::atomic, __builtin_return_address(0));                  \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                             \
   }                                                                                           \
   PAGED_FETCH(bits, add)                                                                      \
@@ -83,12 +91,11 @@ PAGED_SEE_ALL_SIZES(unaligned_write, write)
 PAGED_SEE_ALL_SIZES(unaligned_volatile_read, read)
 PAGED_SEE_ALL_SIZES(unaligned_volatile_write, write)
 
-// Objects of other sizes: a GPU copies them in pieces of their own alignment.
 void __tsan_read_range(void* address, std::size_t size) {
-  see(address, size, AccessKind::read, 1, __builtin_return_address(0));
+  see_range(address, size, AccessKind::read, __builtin_return_address(0));
 }
 void __tsan_write_range(void* address, std::size_t size) {
-  see(address, size, AccessKind::write, 1, __builtin_return_address(0));
+  see_range(address, size, AccessKind::write, __builtin_return_address(0));
 }
 
 // Host code in kernel files; kernels use CUDA's atomics, which are functions of the machine.

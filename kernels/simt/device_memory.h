@@ -61,7 +61,7 @@ class DeviceMemory {
   const Allocation& holding(const void* memory, std::size_t bytes, const char* copy) const;
 
   mutable std::shared_mutex mutex_;
-  std::map<std::uintptr_t, Allocation> live_;      // by address
+  std::map<std::uintptr_t, Allocation> live_;  // by address
   // The latest ones. Their addresses stay reserved and unusable, so that a use of them is found.
   std::deque<Allocation> released_;
 };

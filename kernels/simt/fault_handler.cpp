@@ -23,8 +23,9 @@ struct sigaction previous_segv;
 struct sigaction previous_bus;
 
 struct Fault {
-  std::uintptr_t address;
-  std::uintptr_t pc;
+  std::uintptr_t address = 0;
+  std::uintptr_t pc = 0;
+  bool is_write = false;  ///< only x86-64 tells
 };
 thread_local Fault fault;
 
@@ -36,8 +37,9 @@ void report_fault(Worker& worker) {
     report(worker, FindingKind::stack_overflow, place, fiber,
            "has used up its stack of " + std::to_string(FiberArena::kStackBytes / 1024) + " KB");
   else
-    report(worker, FindingKind::out_of_bounds_read, place, fiber,
-           "faults on an access " + device_memory().describe(fault.address));
+    report(worker,
+           fault.is_write ? FindingKind::out_of_bounds_write : FindingKind::out_of_bounds_read,
+           place, fiber, "faults on an access " + device_memory().describe(fault.address));
 }
 
 // Runs on the report stack, as if the faulting instruction had called it.
@@ -53,6 +55,7 @@ void divert(ucontext_t& context, Worker& worker) {
   top = top / 16 * 16;
 #if defined(__x86_64__)
   fault.pc = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  fault.is_write = (context.uc_mcontext.gregs[REG_ERR] & 2) != 0;  // page-fault error code, W bit
   context.uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 8);  // as after a call
   context.uc_mcontext.gregs[REG_RIP] =
       static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&report_and_stop));

@@ -52,6 +52,7 @@ std::vector<RecordedFinding> LaunchFindings::up_to(std::uint64_t last_block) {
 }
 
 void FindingLog::add(const std::vector<RecordedFinding>& findings, bool stopped) {
+  const std::lock_guard lock(mutex_);
   for (const RecordedFinding& finding : findings) {
     const auto equal =
         std::find_if(findings_.begin(), findings_.end(), [&](const RecordedFinding& known) {
@@ -63,17 +64,23 @@ void FindingLog::add(const std::vector<RecordedFinding>& findings, bool stopped)
     else
       equal->count += finding.count;
   }
-  stopped_ |= stopped;
+  if (stopped) stopped_ = true;
 }
 
 std::vector<Finding> FindingLog::take() {
+  std::vector<RecordedFinding> findings;
+  {
+    const std::lock_guard lock(mutex_);
+    findings.swap(findings_);
+    stopped_ = false;
+  }
   std::vector<std::uintptr_t> pcs;
-  for (const RecordedFinding& finding : findings_)
+  for (const RecordedFinding& finding : findings)
     if (finding.place.pc != 0) pcs.push_back(finding.place.pc);
   const SourceLines lines = look_up_source_lines(pcs);
 
   std::vector<Finding> taken;
-  for (const RecordedFinding& recorded : findings_) {
+  for (const RecordedFinding& recorded : findings) {
     Finding finding{recorded.kind,
                     recorded.kernel == nullptr ? "" : kernel_name(recorded.kernel),
                     location_of(recorded.place, lines),
@@ -90,8 +97,6 @@ std::vector<Finding> FindingLog::take() {
     else
       copy->count += finding.count;
   }
-  findings_.clear();
-  stopped_ = false;
   return taken;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/finding.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <source_location>
@@ -65,7 +66,7 @@ class LaunchFindings {
   std::vector<OfBlock> blocks_;
 };
 
-/// Everything found since it was last taken.
+/// Everything found since it was last taken. Thread-safe.
 class FindingLog {
  public:
   void add(const std::vector<RecordedFinding>& findings, bool stopped);
@@ -75,8 +76,9 @@ class FindingLog {
   bool holds_stopped_launch() const { return stopped_; }
 
  private:
+  std::mutex mutex_;
   std::vector<RecordedFinding> findings_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;
 };
 
 /// The log of the process.

@@ -144,8 +144,8 @@ void report_deadlock(Worker& worker) {
   for (int id = 0; id < worker.num_threads; ++id) {
     const Fiber& fiber = worker.fibers[id];
     if (fiber.state == FiberState::exited) continue;
-    if (waiting == nullptr || (waiting->state == FiberState::at_barrier &&
-                               fiber.state == FiberState::at_warp_operation))
+    if (waiting == nullptr ||
+        (waiting->state == FiberState::at_barrier && fiber.state == FiberState::at_warp_operation))
       waiting = &fiber;
   }
 

@@ -10,8 +10,8 @@ namespace paged::simt {
 /// "file:line" by return address; "" where it is not known.
 using SourceLines = std::map<std::uintptr_t, std::string>;
 
-/// Looks up return addresses in the program and its shared libraries. Of the inlined functions there
-/// it takes the innermost one outside of kernels/: the line of the kernel that calls, say,
+/// Looks up return addresses in the program and its shared libraries. Of the inlined functions
+/// there it takes the innermost one outside of kernels/: the line of the kernel that calls, say,
 /// block_sum(). If there is none, the innermost one that is not of the CPU machine or the system.
 /// Answers are remembered. All are "" where addr2line is missing.
 SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses);

@@ -38,6 +38,7 @@ void note_stop(Launch& launch, std::uint64_t block) {
 
 // Blocks are handed out in order, so that all blocks before the first stopped one run to their end.
 void run_blocks(Worker& worker, Launch& launch) {
+  worker.checker.begin_launch();
   while (launch.stopping_block == ~std::uint64_t{0}) {
     const std::uint64_t block = launch.next_block.fetch_add(1);
     if (block >= launch.num_blocks) return;
@@ -60,8 +61,8 @@ class WorkerPool {
 
   void run(Launch& launch) {
     const std::lock_guard launching(launching_);
-    const auto busy =
-        static_cast<int>(std::min<std::uint64_t>(static_cast<unsigned>(count_), launch.num_blocks));
+    const auto busy = static_cast<int>(
+        std::min<std::uint64_t>(static_cast<unsigned>(count()), launch.num_blocks));
     for (; num_threads_ < busy; ++num_threads_)
       std::thread([this, index = num_threads_] { serve(index); }).detach();
     std::unique_lock lock(mutex_);
@@ -96,7 +97,7 @@ class WorkerPool {
   }
 
   std::mutex launching_;  // one launch at a time
-  int count_ = default_count();
+  std::atomic<int> count_ = default_count();
   int num_threads_ = 0;
 
   std::mutex mutex_;

@@ -1,6 +1,11 @@
 // From a description to a problem: tables, poison, tensors, with index arithmetic of its own.
 #include "tests/harness/case_builder.h"
 
+#include "reference/decode_attention.h"
+#include "tests/harness/npy.h"
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/reference/error_message.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,11 +14,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#include "reference/decode_attention.h"
-#include "tests/harness/npy.h"
-#include "tests/harness_tests/temporary_folder.h"
-#include "tests/reference/error_message.h"
 
 namespace paged {
 namespace {
@@ -38,8 +38,8 @@ CaseSpec small_spec(std::vector<int> seq_lens) {
 
 /// key [num_blocks, num_kv_heads, head_size/x, block_size, x], x = 16 bytes of elements
 double key_at(const DecodeProblem& p, std::int64_t block, int kv_head, int offset, int dim) {
-  const std::int64_t bytes = p.key_cache.type() == CacheType::f32   ? 4
-                             : p.key_cache.type() == CacheType::f16 ? 2
+  const std::int64_t bytes = p.key_cache.type() == CacheType::f32    ? 4
+                             : p.key_cache.type() == CacheType::f16  ? 2
                              : p.key_cache.type() == CacheType::bf16 ? 2
                                                                      : 1;
   const std::int64_t x = 16 / bytes;
@@ -49,8 +49,8 @@ double key_at(const DecodeProblem& p, std::int64_t block, int kv_head, int offse
 
 /// value [num_blocks, num_kv_heads, head_size, block_size]
 double value_at(const DecodeProblem& p, std::int64_t block, int kv_head, int offset, int dim) {
-  return p.value_cache.read(((block * p.num_kv_heads + kv_head) * p.head_size + dim) *
-                                p.block_size + offset);
+  return p.value_cache.read(
+      ((block * p.num_kv_heads + kv_head) * p.head_size + dim) * p.block_size + offset);
 }
 
 int pages_of(int seq_len, int block_size) { return (seq_len + block_size - 1) / block_size; }
@@ -92,10 +92,10 @@ TEST_P(TableKindTest, GivesEverySequenceBlocksOfItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Kinds, TableKindTest,
                          ::testing::Values(TableKind::random, TableKind::identity,
                                            TableKind::reversed),
-                         [](const auto& info) {
-                           return info.param == TableKind::random     ? "random"
-                                  : info.param == TableKind::identity ? "identity"
-                                                                      : "reversed";
+                         [](const auto& tested) {
+                           return tested.param == TableKind::random     ? "random"
+                                  : tested.param == TableKind::identity ? "identity"
+                                                                        : "reversed";
                          });
 
 TEST(CaseBuilderTest, IdentityTablesCountUpAndReversedOnesDown) {
@@ -317,11 +317,13 @@ TEST(CasePoisonTest, PoisonChangesNoOtherValue) {
   const DecodeProblem poisoned = build_case(spec).problem;
   EXPECT_EQ(clean.block_tables, poisoned.block_tables);
   for (std::int64_t i = 0; i < clean.key_cache.size(); ++i)
-    if (!std::isnan(poisoned.key_cache.read(i)))
+    if (!std::isnan(poisoned.key_cache.read(i))) {
       ASSERT_EQ(clean.key_cache.read(i), poisoned.key_cache.read(i));
+    }
   for (std::int64_t i = 0; i < clean.value_cache.size(); ++i)
-    if (!std::isnan(poisoned.value_cache.read(i)))
+    if (!std::isnan(poisoned.value_cache.read(i))) {
       ASSERT_EQ(clean.value_cache.read(i), poisoned.value_cache.read(i));
+    }
 }
 
 TEST(CasePoisonTest, SlotsAndBlocksOfChosenSequencesAreTheirsAlone) {

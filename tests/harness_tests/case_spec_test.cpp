@@ -321,8 +321,6 @@ TEST(CaseSpecTest, RefusesNumbersThatAreNotFinite) {
     expect_never_built(smallest_with("k_scale", value), "k_scale");
     expect_never_built(smallest_with("v_scale", value), "v_scale");
     expect_never_built(smallest_with("alibi_slopes", "[1, 1, " + value + ", 1]"), "alibi_slopes");
-    expect_never_built(
-        smallest_with("values", "{\"kind\": \"constant\", \"value\": " + value + "}"), "value");
   }
   // Finite in JSON, infinite in f32.
   expect_never_built(smallest_with("scale", "1e300"), "scale");
@@ -348,6 +346,11 @@ TEST(CaseSpecTest, RefusesWhatIsNotJsonAndSaysWhere) {
       input_error_of([] { parse_case("{\n\"num_heads\": 4,\n\"x\" 3}", "some.json", "/at"); });
   ASSERT_TRUE(message);
   EXPECT_TRUE(mentions(*message, "3")) << "the line: " << *message;
+}
+
+TEST(CaseSpecTest, RefusesNumbersThatNoDoubleHolds) {
+  for (const std::string key : {"scale", "num_heads", "seq_lens"})
+    expect_refused(text_of(smallest_with(key, "1e999")), "some.json");
 }
 
 TEST(CaseSpecTest, RefusesOtherThingsThanAnObjectAtTheTop) {

@@ -1,6 +1,10 @@
 // The one comparison: what it must accept, and above all what it must not.
 #include "tests/harness/comparison.h"
 
+#include "tests/harness/case_builder.h"
+#include "tests/harness/random.h"
+#include "tests/reference/error_message.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -9,10 +13,6 @@
 #include <limits>
 #include <string>
 #include <vector>
-
-#include "tests/harness/case_builder.h"
-#include "tests/harness/random.h"
-#include "tests/reference/error_message.h"
 
 namespace paged {
 namespace {
@@ -188,6 +188,23 @@ TEST_F(ComparisonTest, RejectsTheOtherInfinity) {
   expect_rejected_at(1, 2, "dimension 5");
 }
 
+TEST(ComparisonOfTheReferenceTest, NextToTheOverflowThresholdEitherSideIsRightButNothingElse) {
+  // 65520 and more round to infinity in f16; within the bound of that, both answers are right.
+  const DecodeProblem problem = some_problem(ScalarType::f16);
+  ReferenceAnswer answer = reference_answer(problem, StageArithmetic());
+  DecodeOutputs outputs = rounded(problem, answer);
+  answer.attention[0].output[0] = 65519;
+  answer.bounds[0].output[0] = 32;
+  for (const double right : {65504.0, kInfinity}) {
+    outputs.output.write(0, right);
+    EXPECT_TRUE(compare(problem, outputs, answer).passed) << right;
+  }
+  for (const double wrong : {kNan, -kInfinity, -65504.0, 0.0}) {
+    outputs.output.write(0, wrong);
+    EXPECT_FALSE(compare(problem, outputs, answer).passed) << wrong;
+  }
+}
+
 TEST(ComparisonOfTheReferenceTest, ExpectsInfinityWhereTheTypeOverflows) {
   const DecodeProblem problem = some_problem(ScalarType::f16);
   ReferenceAnswer answer = reference_answer(problem, StageArithmetic());
@@ -274,9 +291,9 @@ TEST_F(ComparisonTest, RejectsAnLseOutsideItsBound) {
 }
 
 TEST_F(ComparisonTest, RejectsAnLseThatIsNoNumber) {
-  for (const float wrong : {std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity(),
-                            -std::numeric_limits<float>::infinity()}) {
+  for (const float wrong :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
     outputs_.lse[1 * kHeads + 2] = wrong;
     expect_rejected_at(1, 2, "LSE");
   }
@@ -317,7 +334,8 @@ TEST(ComparisonOfTheReferenceTest, ExpectsMinusInfinityAsLseOfAnEmptySequence) {
   const ReferenceAnswer answer = reference_answer(problem, StageArithmetic());
   DecodeOutputs outputs = rounded(problem, answer);
   ASSERT_EQ(outputs.lse[kHeads], -std::numeric_limits<float>::infinity());
-  EXPECT_TRUE(compare(problem, outputs, answer).passed) << compare(problem, outputs, answer).message;
+  EXPECT_TRUE(compare(problem, outputs, answer).passed)
+      << compare(problem, outputs, answer).message;
   for (const float wrong : {0.0F, -1e30F, std::numeric_limits<float>::infinity()}) {
     outputs.lse[kHeads] = wrong;
     EXPECT_FALSE(compare(problem, outputs, answer).passed) << wrong;
@@ -371,7 +389,8 @@ TEST_F(ComparisonTest, BitDifferenceComparesSequencesAcrossBatches) {
   const std::size_t row = static_cast<std::size_t>(kHeads) * kHeadSize * 4;
   std::memcpy(swapped.output.data(), outputs_.output.data() + row, row);
   std::memcpy(swapped.output.data() + row, outputs_.output.data(), row);
-  for (int head = 0; head < kHeads; ++head) std::swap(swapped.lse[head], swapped.lse[kHeads + head]);
+  for (int head = 0; head < kHeads; ++head)
+    std::swap(swapped.lse[head], swapped.lse[kHeads + head]);
   EXPECT_EQ(bit_difference(outputs_, 0, swapped, 1), "");
   EXPECT_EQ(bit_difference(outputs_, 1, swapped, 0), "");
   EXPECT_NE(bit_difference(outputs_, 0, swapped, 0), "");

@@ -1,22 +1,22 @@
 // The cases that come with the project: worked examples, real requests, a real model's decode step.
 #include "tests/harness/named_cases.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <numeric>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "reference/cache_layout.h"
 #include "reference/decode_attention.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/npy.h"
 #include "tests/reference/error_message.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace paged {
 namespace {
@@ -166,7 +166,7 @@ TEST_P(RequestMixTest, OctilesLieInTheBinsThatTheCountsSay) {
 INSTANTIATE_TEST_SUITE_P(Services, RequestMixTest,
                          ::testing::Values(std::pair("conversation", 19366),
                                            std::pair("code", 8819)),
-                         [](const auto& info) { return std::string(info.param.first); });
+                         [](const auto& tested) { return std::string(tested.param.first); });
 
 // ---- a real decode step -----------------------------------------------------------------------
 class SmolLm2Test : public ::testing::TestWithParam<const char*> {
@@ -229,12 +229,11 @@ TEST_P(SmolLm2Test, KeepsTheStoredKeysAndQueriesBitForBit) {
         ASSERT_EQ(problem_.key_cache.read(i), keys.read((token * 3 + kv_head) * 64 + dim))
             << "token " << token << ", KV head " << kv_head << ", dimension " << dim;
       }
-  for (std::int64_t i = 0; i < query.size(); ++i)
-    ASSERT_EQ(problem_.query.read(i), query.read(i));
+  for (std::int64_t i = 0; i < query.size(); ++i) ASSERT_EQ(problem_.query.read(i), query.read(i));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, SmolLm2Test, ::testing::Values("00", "14", "29"),
-                         [](const auto& info) { return std::string("layer_") + info.param; });
+                         [](const auto& tested) { return std::string("layer_") + tested.param; });
 
 }  // namespace
 }  // namespace paged

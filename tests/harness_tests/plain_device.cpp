@@ -23,10 +23,10 @@ void PlainDevice::download(void* host, const void* device, std::size_t bytes) {
   if (bytes > 0) std::memcpy(host, device, bytes);
 }
 
-void PlainDevice::report_read_outside(const std::string& what) {
+void PlainDevice::report_read_outside(const char* what) {
   if (!findings_.empty()) return;  // one is enough
   findings_.push_back({FindingKind::out_of_bounds_read, "plain_attention", "",
-                       what + " outside its allocation", "", 1});
+                       std::string(what) + " outside its allocation", "", 1});
 }
 
 }  // namespace paged::testing

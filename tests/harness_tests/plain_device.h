@@ -1,12 +1,12 @@
 // Ordinary host memory as a device, for implementations that are plain C++.
 #pragma once
+#include "kernels/device.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "kernels/device.h"
 
 namespace paged::testing {
 
@@ -30,7 +30,7 @@ class PlainDevice : public Device {
   std::vector<Finding> take_findings() override { return std::exchange(findings_, {}); }
 
   /// Adds a finding to those of the only device there is.
-  static void report_read_outside(const std::string& what);
+  static void report_read_outside(const char* what);
 
  private:
   DeviceLimits limits_;

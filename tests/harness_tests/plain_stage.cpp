@@ -1,16 +1,16 @@
 #include "tests/harness_tests/plain_stage.h"
 
+#include "reference/block_sparsity.h"
+#include "reference/element_types.h"
+#include "tests/harness/invariant.h"
+#include "tests/harness_tests/plain_device.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
-
-#include "reference/block_sparsity.h"
-#include "reference/element_types.h"
-#include "tests/harness/invariant.h"
-#include "tests/harness_tests/plain_device.h"
 
 namespace paged::testing {
 namespace {
@@ -121,6 +121,9 @@ class PlainAttention {
       static int runs = 0;
       std::rotate(order.begin(), order.begin() + runs++ % pages, order.end());
     }
+    if (has(Mistake::sum_order_of_longest) && pages > 0)
+      std::rotate(order.begin(), order.begin() + a_.max_seq_len / a_.block_size % pages,
+                  order.end());
     const int stripe = stripe_of(head, kv_head);
     std::vector<Token> tokens;
     for (int page : order) {
@@ -147,7 +150,7 @@ class PlainAttention {
                std::int64_t in_block) const {
     const std::int64_t i = block * block_stride + in_block;
     if (i < 0 || i >= a_.num_blocks * block_stride) {
-      PlainDevice::report_read_outside("read of element " + std::to_string(i) + " of a cache");
+      PlainDevice::report_read_outside("read of a cache");
       return 0;
     }
     return load(a_.cache, cache, i);
@@ -169,12 +172,19 @@ class PlainAttention {
     return head_start(kv_head, a_.value_head_stride) + dim * a_.block_size + token.offset;
   }
 
-  float logit_of(const Token& token, int seq, int head, int kv_head) const {
+  std::vector<float> query_of(int seq, int head) const {
     const int query_seq = has(Mistake::query_of_sequence_0) ? 0 : seq;
-    const std::int64_t query = query_seq * a_.query_stride + std::int64_t{head} * a_.head_size;
-    float dot = 0;
+    const std::int64_t first = query_seq * a_.query_stride + std::int64_t{head} * a_.head_size;
+    std::vector<float> query(a_.head_size);
     for (int dim = 0; dim < a_.head_size; ++dim)
-      dot += load(a_.scalar, a_.query, query + dim) * key(token, kv_head, dim);
+      query[dim] = load(a_.scalar, a_.query, first + dim);
+    return query;
+  }
+
+  float logit_of(const Token& token, const std::vector<float>& query, int seq, int head,
+                 int kv_head) const {
+    float dot = 0;
+    for (int dim = 0; dim < a_.head_size; ++dim) dot += query[dim] * key(token, kv_head, dim);
     float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (a_.k_scale * dot);
     if (a_.alibi_slopes != nullptr) {
       const int last = a_.seq_lens[seq] - (has(Mistake::alibi_off_by_one) ? 0 : 1);
@@ -198,7 +208,9 @@ class PlainAttention {
 
   float maximum_of(const std::vector<Token>& tokens) const {
     if (has(Mistake::no_maximum)) return 0;
-    float maximum = has(Mistake::maximum_starts_at_zero) ? 0 : -kInfinity;
+    float maximum = has(Mistake::maximum_starts_at_zero)        ? 0
+                    : has(Mistake::maximum_starts_at_minus_1e4) ? -1e4F
+                                                                : -kInfinity;
     for (const Token& token : tokens)
       if (token.is_valid) maximum = std::max(maximum, token.weight);
     return maximum;
@@ -208,10 +220,11 @@ class PlainAttention {
     const int group = a_.num_heads / a_.num_kv_heads;
     const int kv_head = has(Mistake::kv_head_modulo) ? head % a_.num_kv_heads : head / group;
     const int row = seq * a_.num_heads + head;
+    const std::vector<float> query = query_of(seq, head);
     std::vector<Token> tokens = tokens_of(seq, head, kv_head);
     bool any = false;
     for (Token& token : tokens) {
-      token.weight = logit_of(token, seq, head, kv_head);
+      token.weight = logit_of(token, query, seq, head, kv_head);
       any = any || token.is_valid;
       const bool in_row = a_.logits != nullptr && token.position < a_.seq_lens[seq];
       if (in_row) a_.logits[row * a_.logits_stride + token.position] = token.weight;
@@ -296,44 +309,51 @@ RunFunction function_of(Mistake mistake, std::integer_sequence<int, mistakes...>
 
 const std::vector<MistakeInfo>& mistakes() {
   static const std::vector<MistakeInfo> all = {
-      {Mistake::one_page_too_many, "one_page_too_many", "table-padding"},
-      {Mistake::whole_table_row, "whole_table_row", "table-padding"},
-      {Mistake::row_of_longest_sequence, "row_of_longest_sequence", "table-padding"},
-      {Mistake::row_of_next_sequence, "row_of_next_sequence", "block-isolation"},
-      {Mistake::table_ignored, "table_ignored", "block-permutation"},
-      {Mistake::tokens_in_address_order, "tokens_in_address_order", "block-permutation"},
-      {Mistake::sum_in_address_order, "sum_in_address_order", "block-permutation"},
-      {Mistake::sum_in_changing_order, "sum_in_changing_order", "determinism"},
-      {Mistake::last_token_dropped, "last_token_dropped", "single-token"},
-      {Mistake::last_page_dropped, "last_page_dropped", "reference"},
-      {Mistake::token_512_dropped, "token_512_dropped", "reference"},
-      {Mistake::longest_length_for_all, "longest_length_for_all", "reference"},
-      {Mistake::tail_not_masked, "tail_not_masked", "tail-isolation"},
-      {Mistake::tail_weight_zero_times_value, "tail_weight_zero_times_value", "tail-isolation"},
-      {Mistake::tail_weighs_exp_of_zero, "tail_weighs_exp_of_zero", "reference"},
-      {Mistake::kv_head_modulo, "kv_head_modulo", "head-isolation"},
-      {Mistake::head_stride_of_16, "head_stride_of_16", "head-isolation"},
-      {Mistake::query_of_sequence_0, "query_of_sequence_0", "reference"},
-      {Mistake::x_of_scalar_type, "x_of_scalar_type", "reference"},
-      {Mistake::no_scale, "no_scale", "reference"},
-      {Mistake::v_scale_dropped, "v_scale_dropped", "reference"},
-      {Mistake::k_scale_for_values, "k_scale_for_values", "reference"},
-      {Mistake::alibi_sign, "alibi_sign", "reference"},
-      {Mistake::alibi_off_by_one, "alibi_off_by_one", "reference"},
-      {Mistake::sparsity_ignored, "sparsity_ignored", "reference"},
-      {Mistake::stripe_by_kv_head, "stripe_by_kv_head", "reference"},
-      {Mistake::no_maximum, "no_maximum", "large-logits"},
-      {Mistake::maximum_starts_at_zero, "maximum_starts_at_zero", "reference"},
-      {Mistake::logits_in_f16, "logits_in_f16", "large-logits"},
-      {Mistake::sum_not_divided, "sum_not_divided", "reference"},
-      {Mistake::dimensions_past_64_unwritten, "dimensions_past_64_unwritten",
-       "writes-only-output"},
-      {Mistake::empty_sequence_divided, "empty_sequence_divided", "empty-sequence"},
-      {Mistake::empty_sequence_unwritten, "empty_sequence_unwritten", "empty-sequence"},
-      {Mistake::added_to_output, "added_to_output", "writes-only-output"},
-      {Mistake::written_past_output, "written_past_output", "writes-only-output"},
-      {Mistake::tail_cleared_in_cache, "tail_cleared_in_cache", "writes-only-output"},
-      {Mistake::lse_unwritten, "lse_unwritten", "reference"},
+      {Mistake::one_page_too_many, "one_page_too_many", {"table-padding"}},
+      {Mistake::whole_table_row, "whole_table_row", {"table-padding"}},
+      {Mistake::row_of_longest_sequence, "row_of_longest_sequence", {"table-padding"}},
+      {Mistake::row_of_next_sequence, "row_of_next_sequence", {"block-isolation"}},
+      {Mistake::table_ignored, "table_ignored", {"block-permutation"}},
+      {Mistake::tokens_in_address_order, "tokens_in_address_order", {"block-permutation"}},
+      {Mistake::sum_in_address_order, "sum_in_address_order", {"block-permutation"}},
+      {Mistake::sum_in_changing_order, "sum_in_changing_order", {"determinism"}},
+      {Mistake::sum_order_of_longest, "sum_order_of_longest", {"batch-independence"}},
+      {Mistake::last_token_dropped, "last_token_dropped", {"single-token"}},
+      {Mistake::last_page_dropped, "last_page_dropped", {"reference"}},
+      {Mistake::token_512_dropped, "token_512_dropped", {"reference", "partition-invariance"}},
+      {Mistake::longest_length_for_all,
+       "longest_length_for_all",
+       {"reference", "batch-independence"}},
+      {Mistake::tail_not_masked, "tail_not_masked", {"tail-isolation"}},
+      {Mistake::tail_weight_zero_times_value, "tail_weight_zero_times_value", {"tail-isolation"}},
+      {Mistake::tail_weighs_exp_of_zero,
+       "tail_weighs_exp_of_zero",
+       {"reference", "probability-mass"}},
+      {Mistake::kv_head_modulo, "kv_head_modulo", {"head-isolation"}},
+      {Mistake::head_stride_of_16, "head_stride_of_16", {"head-isolation"}},
+      {Mistake::query_of_sequence_0, "query_of_sequence_0", {"reference"}},
+      {Mistake::x_of_scalar_type, "x_of_scalar_type", {"reference"}},
+      {Mistake::no_scale, "no_scale", {"reference"}},
+      {Mistake::v_scale_dropped, "v_scale_dropped", {"reference", "fp8-scale"}},
+      {Mistake::k_scale_for_values, "k_scale_for_values", {"reference", "fp8-scale"}},
+      {Mistake::alibi_sign, "alibi_sign", {"reference", "alibi"}},
+      {Mistake::alibi_off_by_one, "alibi_off_by_one", {"reference", "alibi"}},
+      {Mistake::sparsity_ignored, "sparsity_ignored", {"reference", "block-sparse"}},
+      {Mistake::stripe_by_kv_head, "stripe_by_kv_head", {"reference", "block-sparse"}},
+      {Mistake::no_maximum, "no_maximum", {"large-logits"}},
+      {Mistake::maximum_starts_at_zero, "maximum_starts_at_zero", {"reference"}},
+      {Mistake::maximum_starts_at_minus_1e4, "maximum_starts_at_minus_1e4", {"large-logits"}},
+      {Mistake::logits_in_f16, "logits_in_f16", {"large-logits"}},
+      {Mistake::sum_not_divided, "sum_not_divided", {"reference", "probability-mass"}},
+      {Mistake::dimensions_past_64_unwritten,
+       "dimensions_past_64_unwritten",
+       {"writes-only-output"}},
+      {Mistake::empty_sequence_divided, "empty_sequence_divided", {"empty-sequence"}},
+      {Mistake::empty_sequence_unwritten, "empty_sequence_unwritten", {"empty-sequence"}},
+      {Mistake::added_to_output, "added_to_output", {"writes-only-output"}},
+      {Mistake::written_past_output, "written_past_output", {"writes-only-output"}},
+      {Mistake::tail_cleared_in_cache, "tail_cleared_in_cache", {"writes-only-output"}},
+      {Mistake::lse_unwritten, "lse_unwritten", {"reference"}},
   };
   return all;
 }
@@ -343,11 +363,11 @@ Stage plain_stage(Mistake mistake, const std::vector<ScalarType>& scalars) {
   stage.number = 99;
   stage.name = "plain";
   stage.idea = "attention in plain C++";
-  stage.supports = {scalars,
-                    {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3,
-                     CacheType::e5m2},
-                    {32, 64, 80, 96, 112, 120, 128, 192, 256},
-                    {8, 16, 32}};
+  stage.supports = {
+      scalars,
+      {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3, CacheType::e5m2},
+      {32, 64, 80, 96, 112, 120, 128, 192, 256},
+      {8, 16, 32}};
   for (const Invariant& invariant : invariants()) stage.promises.push_back(invariant.id);
   stage.arithmetic.lanes_per_sum = 1;  // one loop for everything, in f32
   stage.plan = [](const DecodeShape& shape) {

@@ -1,9 +1,10 @@
 // Decode attention in plain C++ behind the stage interface: right, or with exactly one mistake.
 #pragma once
+#include "stages/stage.h"
+
+#include <ostream>
 #include <string>
 #include <vector>
-
-#include "stages/stage.h"
 
 namespace paged::testing {
 
@@ -19,50 +20,55 @@ enum class Mistake {
   tokens_in_address_order,  ///< the sequence read in the order of its blocks' addresses
   sum_in_address_order,     ///< the same tokens, summed in the order of their addresses
   sum_in_changing_order,    ///< as threads with atomics would
+  sum_order_of_longest,     ///< an order of adding that depends on the longest sequence
   // lengths
   last_token_dropped,
-  last_page_dropped,      ///< L / B pages
-  token_512_dropped,      ///< the first of the second partition
+  last_page_dropped,  ///< L / B pages
+  token_512_dropped,  ///< the first of the second partition
   longest_length_for_all,
   // the tail
   tail_not_masked,
   tail_weight_zero_times_value,
   tail_weighs_exp_of_zero,  ///< masked logits of 0 in the sum
   // heads and layouts
-  kv_head_modulo,        ///< h % Hkv
-  head_stride_of_16,     ///< a head stride that takes every page for one of 16 tokens
+  kv_head_modulo,     ///< h % Hkv
+  head_stride_of_16,  ///< a head stride that takes every page for one of 16 tokens
   query_of_sequence_0,
-  x_of_scalar_type,      ///< the key vector width of the scalar type in an fp8 cache
+  x_of_scalar_type,  ///< the key vector width of the scalar type in an fp8 cache
   // scales and position terms
   no_scale,
   v_scale_dropped,
   k_scale_for_values,
   alibi_sign,
-  alibi_off_by_one,      ///< t - L instead of t - (L - 1)
+  alibi_off_by_one,  ///< t - L instead of t - (L - 1)
   sparsity_ignored,
-  stripe_by_kv_head,     ///< stripe of the KV head where that of the query head is asked for
+  stripe_by_kv_head,  ///< stripe of the KV head where that of the query head is asked for
   // softmax
   no_maximum,
   maximum_starts_at_zero,
+  maximum_starts_at_minus_1e4,  ///< a finite "minus infinity"
   logits_in_f16,
   sum_not_divided,
   // what is written
   dimensions_past_64_unwritten,
-  empty_sequence_divided,   ///< 0 / 0
+  empty_sequence_divided,  ///< 0 / 0
   empty_sequence_unwritten,
   added_to_output,
   written_past_output,
-  tail_cleared_in_cache,    ///< zeros written into the value cache
+  tail_cleared_in_cache,  ///< zeros written into the value cache
   lse_unwritten,
 };
 
 struct MistakeInfo {
   Mistake mistake;
   std::string name;
-  std::string caught_by;  ///< the invariant whose "catches" in INVARIANTS.md names it
+  std::vector<std::string> caught_by;  ///< invariants whose "catches" names it
 };
 
 const std::vector<MistakeInfo>& mistakes();
+
+/// Printed by GoogleTest.
+inline void PrintTo(const MistakeInfo& info, std::ostream* stream) { *stream << info.name; }
 
 /// A stage that supports every type and shape and promises every invariant.
 Stage plain_stage(Mistake mistake, const std::vector<ScalarType>& scalars);

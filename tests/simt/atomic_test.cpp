@@ -11,8 +11,8 @@ TEST_P(Atomic, UpdatesFromAllThreadsAreAllCounted) {
   constexpr int kTotal = kBlocks * kThreads;  // sums stay below 2^24: exact in float
   const DeviceArray<unsigned> tickets(device(), std::vector<unsigned>(kTotal + 1), "tickets");
   const DeviceArray<SampleKernels::AtomicResults> out(
-      device(),
-      std::vector<SampleKernels::AtomicResults>{{0, 0, 0, 0, 0, -5, 5, 0, ~0U, 0, 0}}, "results");
+      device(), std::vector<SampleKernels::AtomicResults>{{0, 0, 0, 0, 0, -5, 5, 0, ~0U, 0, 0}},
+      "results");
   kernels().atomics(kBlocks, kThreads, tickets.data(), out.data());
   const SampleKernels::AtomicResults results = out.to_host()[0];
   constexpr int kSum = kTotal * (kTotal + 1) / 2;

@@ -1,7 +1,7 @@
+#include "tests/simt/every_backend.h"
+
 #include <algorithm>
 #include <numeric>
-
-#include "tests/simt/every_backend.h"
 
 namespace paged {
 namespace {
@@ -56,8 +56,7 @@ TEST_P(Barrier, GuardsAsMuchSharedMemoryAsTheDeviceHas) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBackend, Barrier, ::testing::ValuesIn(every_backend()),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(EveryBackend, Barrier, ::testing::ValuesIn(every_backend()), name_of_case);
 
 }  // namespace
 }  // namespace paged

@@ -1,12 +1,12 @@
 // Conversions of all codes, against the reference's element types.
+#include "reference/element_types.h"
+#include "tests/simt/every_backend.h"
+
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
-
-#include "reference/element_types.h"
-#include "tests/simt/every_backend.h"
 
 namespace paged {
 namespace {

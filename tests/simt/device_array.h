@@ -1,9 +1,9 @@
 // An array in device memory, of a type.
 #pragma once
+#include "kernels/device.h"
+
 #include <string>
 #include <vector>
-
-#include "kernels/device.h"
 
 namespace paged {
 

@@ -1,14 +1,14 @@
 // Runs one test on the CPU machine with and without its checker, and on a GPU where there is one.
 #pragma once
+#include "kernels/device.h"
+#include "tests/simt/device_array.h"
+#include "tests/simt/sample_kernels.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "kernels/device.h"
-#include "tests/simt/device_array.h"
-#include "tests/simt/sample_kernels.h"
 
 namespace paged {
 
@@ -19,6 +19,9 @@ struct BackendCase {
   std::string name;  ///< cpu_checked, cpu_unchecked or cuda
   SampleKernels kernels;
 };
+/// For failure messages.
+inline void PrintTo(const BackendCase& backend, std::ostream* out) { *out << backend.name; }
+
 std::vector<BackendCase> every_backend();
 std::string name_of_case(const ::testing::TestParamInfo<BackendCase>& info);
 

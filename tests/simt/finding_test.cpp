@@ -1,10 +1,10 @@
 // Planted mistakes are found, where they are and as what they are; clean look-alikes are not.
-#include <algorithm>
-#include <fstream>
-
 #include "kernels/simt/worker_pool.h"
 #include "tests/simt/every_backend.h"
 #include "tests/simt/planted_kernels.h"
+
+#include <algorithm>
+#include <fstream>
 
 namespace paged {
 namespace {
@@ -14,9 +14,12 @@ struct Case {
   bool checked;
 };
 
+void PrintTo(const Case& planted, std::ostream* out) { *out << planted.planted.name; }
+
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const PlantedKernel& planted : cpu_checked::planted_kernels()) all.push_back({planted, true});
+  for (const PlantedKernel& planted : cpu_checked::planted_kernels())
+    all.push_back({planted, true});
   for (const PlantedKernel& planted : cpu_unchecked::planted_kernels())
     if (!planted.needs_checker) all.push_back({planted, false});
   return all;
@@ -24,7 +27,8 @@ std::vector<Case> cases() {
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   std::string name = info.param.planted.name + (info.param.checked ? "_checked" : "_unchecked");
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 

@@ -1,8 +1,8 @@
 // A head of attention the naive way, to measure how fast the CPU machine is.
-#include <cmath>
-
 #include "kernels/reduction.cuh"
 #include "tests/simt/sample_kernels.h"
+
+#include <cmath>
 
 namespace paged::PAGED_BACKEND {
 namespace {

@@ -105,56 +105,79 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
   const std::string file = "planted_accesses.cu";
   kernels.insert(
       kernels.end(),
-      {{"read past the end", file, [](Device& device) { run_copy(device, 32); },
+      {{"read past the end",
+        file,
+        [](Device& device) { run_copy(device, 32); },
         {{reads, "copy_off_by_one",
           "block (0,0,0), thread (10,0,0) (warp 0, lane 10): 4-byte read right past the end of "
           "'from' (40 bytes)"}},
         true},
        {"exact copy", file, [](Device& device) { run_copy(device, kCount); }, {}},
-       {"read before the beginning", file,
+       {"read before the beginning",
+        file,
         [](Device& device) { run_on_arrays(device, difference); },
-        {{reads, "difference", "4-byte read 4 bytes before 'from' (40 bytes)"}}, true},
-       {"guarded difference", file,
-        [](Device& device) { run_on_arrays(device, guarded_difference); }, {}},
-       {"write past the end", file,
+        {{reads, "difference", "4 bytes before 'from' (40 bytes)"}},
+        false},
+       {"guarded difference",
+        file,
+        [](Device& device) { run_on_arrays(device, guarded_difference); },
+        {}},
+       {"write past the end",
+        file,
         [](Device& device) {
           const DeviceArray<float> to(device, kCount, "to");
           launch(write_off_by_one, dim3(1), dim3(32), 0, Stream{}, kCount, to.data());
         },
-        {{writes, "write_off_by_one", "4-byte write right past the end of 'to' (40 bytes)"}}, true},
-       {"write far past the end", file,
+        {{writes, "write_off_by_one", "4-byte write right past the end of 'to' (40 bytes)"}},
+        true},
+       {"write far past the end",
+        file,
         [](Device& device) {
           const DeviceArray<float> to(device, kCount, "to");
           launch(write_far, dim3(1), dim3(kCount), 0, Stream{}, to.data());
         },
-        {{writes, "write_far", "4-byte write 399960 bytes past the end of 'to' (40 bytes)"}}, true},
-       {"write before the beginning", file,
+        {{writes, "write_far", "399960 bytes past the end of 'to' (40 bytes)"}},
+        false},
+       {"write before the beginning",
+        file,
         [](Device& device) {
           const DeviceArray<float> to(device, kCount, "to");
           launch(write_before, dim3(1), dim3(kCount), 0, Stream{}, to.data());
         },
-        {{writes, "write_before", "4-byte write 8 bytes before 'to' (40 bytes)"}}, true},
-       {"pair across the end", file, [](Device& device) { run_pair(device, 3); },
+        {{writes, "write_before", "8 bytes before 'to' (40 bytes)"}},
+        false},
+       {"pair across the end",
+        file,
+        [](Device& device) { run_pair(device, 3); },
         {{reads, "read_pair_at_end",
-          "8-byte read that ends 4 bytes past the end of 'from' (12 bytes)"}}, true},
+          "8-byte read that ends 4 bytes past the end of 'from' (12 bytes)"}},
+        true},
        {"pair at the end", file, [](Device& device) { run_pair(device, 4); }, {}},
-       {"atomic past the end", file, [](Device& device) { run_atomic(device, 5); },
+       {"atomic past the end",
+        file,
+        [](Device& device) { run_atomic(device, 5); },
         {{writes, "add_atomically", "4-byte atomic 4 bytes past the end of 'counter' (16 bytes)"}},
         true},
        {"atomic at the end", file, [](Device& device) { run_atomic(device, 3); }, {}},
-       {"released memory", file,
+       {"released memory",
+        file,
         [](Device& device) {
           const float* address = DeviceArray<float>(device, std::vector<float>(1), "gone").data();
           run_read_of(device, read_one, address);
         },
-        {{reads, "read_one", "at byte 0 of 'gone' (4 bytes), which has been released"}}, true},
-       {"host memory", file,
+        {{reads, "read_one", "at byte 0 of 'gone' (4 bytes), which has been released"}},
+        true},
+       {"host memory",
+        file,
         [](Device& device) {
           const auto host = std::make_unique<float>(1.0F);
           run_read_of(device, read_host, host.get());
         },
-        {{reads, "read_host", "at an address that is no device memory"}}, true},
-       {"null pointer", file, [](Device& device) { run_read_of(device, read_null, nullptr); },
+        {{reads, "read_host", "at an address that is no device memory"}},
+        true},
+       {"null pointer",
+        file,
+        [](Device& device) { run_read_of(device, read_null, nullptr); },
         {{reads, "read_null", "at an address that is no device memory"}}}});
 }
 
@@ -195,16 +218,24 @@ void add_alignment(std::vector<PlantedKernel>& kernels) {
   const std::string file = "planted_accesses.cu";
   kernels.insert(
       kernels.end(),
-      {{"misaligned 16-byte load", file, [](Device& device) { run_aligned(device, load_four, 32); },
-        {{kind, "load_four",
-          "16-byte read at an address that is 4 past a multiple of 16 bytes"}}, true},
-       {"aligned 16-byte load", file,
-        [](Device& device) { run_aligned(device, load_aligned_four, 32); }, {}},
-       {"misaligned 8-byte store", file, [](Device& device) { run_aligned(device, store_two, 32); },
+      {{"misaligned 16-byte load",
+        file,
+        [](Device& device) { run_aligned(device, load_four, 32); },
+        {{kind, "load_four", "16-byte read at an address that is 4 past a multiple of 16 bytes"}},
+        true},
+       {"aligned 16-byte load",
+        file,
+        [](Device& device) { run_aligned(device, load_aligned_four, 32); },
+        {}},
+       {"misaligned 8-byte store",
+        file,
+        [](Device& device) { run_aligned(device, store_two, 32); },
         {{kind, "store_two", "8-byte write at an address that is 4 past a multiple of 8 bytes"}},
         true},
-       {"aligned 8-byte store", file,
-        [](Device& device) { run_aligned(device, store_aligned_two, 32); }, {}}});
+       {"aligned 8-byte store",
+        file,
+        [](Device& device) { run_aligned(device, store_aligned_two, 32); },
+        {}}});
 }
 
 // ---- what nothing has written -------------------------------------------------------------------
@@ -237,7 +268,8 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
   const std::string file = "planted_accesses.cu";
   kernels.insert(
       kernels.end(),
-      {{"uninitialised read", file,
+      {{"uninitialised read",
+        file,
         [](Device& device) {
           const DeviceArray<float> from(device, kCount, "from");
           device.upload(from.data(), std::vector<float>(7).data(), 7 * sizeof(float));
@@ -249,22 +281,27 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           "thread (7,0,0) (warp 0, lane 7): 4-byte read of memory that nothing has written, at "
           "byte 28 of 'from' (40 bytes)"}},
         true},
-       {"uninitialised sum", file,
+       {"uninitialised sum",
+        file,
         [](Device& device) {
           const DeviceArray<float> sum(device, kCount, "sum");
           const DeviceArray<float> values(device, std::vector<float>(kCount, 1.0F), "values");
           launch(add_to, dim3(1), dim3(kCount), 0, Stream{}, sum.data(), values.data());
         },
-        {{reads, "add_to", "at byte 0 of 'sum' (40 bytes)"}}, true},
-       {"forgotten memory", file,
+        {{reads, "add_to", "at byte 0 of 'sum' (40 bytes)"}},
+        true},
+       {"forgotten memory",
+        file,
         [](Device& device) {
           const DeviceArray<float> from(device, std::vector<float>(kCount, 1.0F), "from");
           device.forget(from.data() + 4, 8);
           const DeviceArray<float> to(device, kCount, "to");
           launch(copy_forgotten, dim3(1), dim3(kCount), 0, Stream{}, from.data(), to.data());
         },
-        {{reads, "copy_forgotten", "at byte 16 of 'from' (40 bytes)"}}, true},
-       {"read after a kernel wrote", file,
+        {{reads, "copy_forgotten", "at byte 16 of 'from' (40 bytes)"}},
+        true},
+       {"read after a kernel wrote",
+        file,
         [](Device& device) {
           const DeviceArray<float> from(device, kCount, "from");
           const DeviceArray<float> to(device, kCount, "to");
@@ -273,12 +310,16 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           to.to_host();
         },
         {}},
-       {"unwritten tail", file, [](Device& device) { run_partly_written(device, 24, 1); },
+       {"unwritten tail",
+        file,
+        [](Device& device) { run_partly_written(device, 24, 1); },
         {{output, "write_some",
           "32 of the 128 bytes downloaded from 'to' were never written, the first at byte 96",
           false}},
         true},
-       {"unwritten gaps", file, [](Device& device) { run_partly_written(device, 32, 2); },
+       {"unwritten gaps",
+        file,
+        [](Device& device) { run_partly_written(device, 32, 2); },
         {{output, "write_some",
           "64 of the 128 bytes downloaded from 'to' were never written, the first at byte 4",
           false}},
@@ -319,21 +360,28 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
   const std::string file = "planted_accesses.cu";
   kernels.insert(
       kernels.end(),
-      {{"too little dynamic shared memory", file,
+      {{"too little dynamic shared memory",
+        file,
         [](Device& device) { run_shared(device, reverse, 31 * sizeof(int)); },
         {{FindingKind::out_of_bounds_write, "reverse",
           "lane 31): 4-byte write at byte 124 of the dynamic shared memory, of which the launch "
           "asked for 124 bytes"}},
         true},
-       {"enough dynamic shared memory", file,
-        [](Device& device) { run_shared(device, reverse, 32 * sizeof(int)); }, {}},
-       {"read beyond the dynamic shared memory", file,
+       {"enough dynamic shared memory",
+        file,
+        [](Device& device) { run_shared(device, reverse, 32 * sizeof(int)); },
+        {}},
+       {"read beyond the dynamic shared memory",
+        file,
         [](Device& device) { run_shared(device, read_beyond, 8 * sizeof(int)); },
-        {{FindingKind::out_of_bounds_read, "read_beyond", "4-byte read at byte 32 of the dynamic "
-                                                          "shared memory"}},
+        {{FindingKind::out_of_bounds_read, "read_beyond",
+          "4-byte read at byte 32 of the dynamic "
+          "shared memory"}},
         true},
-       {"static and dynamic shared memory", file,
-        [](Device& device) { run_shared(device, sum_static_and_dynamic, 32 * sizeof(int)); }, {}}});
+       {"static and dynamic shared memory",
+        file,
+        [](Device& device) { run_shared(device, sum_static_and_dynamic, 32 * sizeof(int)); },
+        {}}});
 }
 
 }  // namespace

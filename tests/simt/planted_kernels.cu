@@ -1,7 +1,6 @@
 // The list of all planted kernels of one backend.
-#include "tests/simt/planted_kernels.h"
-
 #include "kernels/cuda.h"
+#include "tests/simt/planted_kernels.h"
 
 namespace paged::PAGED_BACKEND {
 

@@ -1,10 +1,10 @@
 // Kernels with one mistake each that the CPU machine must find, and clean look-alikes in which it
 // must find nothing.
 #pragma once
+#include "kernels/device.h"
+
 #include <string>
 #include <vector>
-
-#include "kernels/device.h"
 
 namespace paged {
 

@@ -1,7 +1,7 @@
 // Values are small integers: sums are exact in any order.
-#include <algorithm>
-
 #include "tests/simt/every_backend.h"
+
+#include <algorithm>
 
 namespace paged {
 namespace {

@@ -1,7 +1,6 @@
 // The table of all sample kernels of one backend.
-#include "tests/simt/sample_kernels.h"
-
 #include "kernels/cuda.h"
+#include "tests/simt/sample_kernels.h"
 
 namespace paged::PAGED_BACKEND {
 

@@ -43,8 +43,8 @@ struct SampleKernels {
     double sum_double;
     int largest, smallest;
     unsigned largest_unsigned, smallest_unsigned;
-    unsigned num_exchanged;   ///< tickets that came back from an exchange, all different
-    unsigned num_won;         ///< compare-and-swaps that took a free slot: one per slot
+    unsigned num_exchanged;  ///< tickets that came back from an exchange, all different
+    unsigned num_won;        ///< compare-and-swaps that took a free slot: one per slot
   };
   void (*atomics)(int blocks, int threads, unsigned* tickets, AtomicResults* results);
   void (*shared_atomics)(int blocks, int threads, int* block_sums);

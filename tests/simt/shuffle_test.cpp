@@ -1,7 +1,7 @@
 // Shuffles against a model of PTX's lane arithmetic.
-#include <numeric>
-
 #include "tests/simt/every_backend.h"
+
+#include <numeric>
 
 namespace paged {
 namespace {
@@ -37,8 +37,8 @@ class Shuffle : public OnEveryBackend {
     std::iota(values.begin(), values.end(), T(100));
     const DeviceArray<T> in(device(), values, "values");
     const DeviceArray<T> out(device(), kThreads, "results");
-    for (ShuffleKind kind : {ShuffleKind::index, ShuffleKind::up, ShuffleKind::down,
-                             ShuffleKind::exclusive_or})
+    for (ShuffleKind kind :
+         {ShuffleKind::index, ShuffleKind::up, ShuffleKind::down, ShuffleKind::exclusive_or})
       for (int width : {1, 2, 4, 8, 16, 32})
         for (int argument = 0; argument < 32; ++argument) {
           shuffle(kind, argument, width, kThreads, in.data(), out.data());
@@ -65,8 +65,7 @@ TEST_P(Shuffle, WorksInAPartialLastWarpWithinItsLanes) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(results[i], i ^ 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBackend, Shuffle, ::testing::ValuesIn(every_backend()),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(EveryBackend, Shuffle, ::testing::ValuesIn(every_backend()), name_of_case);
 
 }  // namespace
 }  // namespace paged

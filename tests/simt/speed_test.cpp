@@ -1,10 +1,10 @@
 // How fast the CPU machine is: a bound loose enough for a busy machine, and the figure on stdout.
+#include "tests/simt/every_backend.h"
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
-
-#include "tests/simt/every_backend.h"
 
 namespace paged {
 namespace {
@@ -28,8 +28,8 @@ TEST_P(Speed, OfANaiveHeadOfAttention) {
                                   "values");
   const DeviceArray<float> output(device(), kHeads * kHeadSize, "output");
   const auto run = [&] {
-    kernels().gather_attention(kHeads, kTokens, kHeadSize, query.data(), keys.data(),
-                               values.data(), output.data());
+    kernels().gather_attention(kHeads, kTokens, kHeadSize, query.data(), keys.data(), values.data(),
+                               output.data());
     device().finish();
   };
   run();  // the first launch makes stacks

@@ -1,8 +1,8 @@
 // kernels/vector_load.cuh and CUDA's vector types at work.
-#include <cstdint>
-
 #include "kernels/vector_load.cuh"
 #include "tests/simt/sample_kernels.h"
+
+#include <cstdint>
 
 namespace paged::PAGED_BACKEND {
 namespace {

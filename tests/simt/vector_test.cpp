@@ -1,6 +1,6 @@
-#include <numeric>
-
 #include "tests/simt/every_backend.h"
+
+#include <numeric>
 
 namespace paged {
 namespace {
@@ -16,9 +16,9 @@ TEST_P(Vectors, OfAllWidthsAreCopiedWhole) {
     int element_bytes;
     int elements;
   };
-  for (const Width& width : {Width{1, 2}, Width{1, 4}, Width{1, 8}, Width{1, 16}, Width{2, 1},
-                             Width{2, 2}, Width{2, 4}, Width{2, 8}, Width{4, 1}, Width{4, 2},
-                             Width{4, 4}}) {
+  for (const Width& width :
+       {Width{1, 2}, Width{1, 4}, Width{1, 8}, Width{1, 16}, Width{2, 1}, Width{2, 2}, Width{2, 4},
+        Width{2, 8}, Width{4, 1}, Width{4, 2}, Width{4, 4}}) {
     const DeviceArray<std::uint8_t> out(device(), kBytes, "to");
     kernels().copy_vectors(width.element_bytes, width.elements, kBytes, in.data(), out.data());
     EXPECT_EQ(out.to_host(), bytes) << width.elements << " x " << width.element_bytes << " bytes";
@@ -34,8 +34,7 @@ TEST_P(Vectors, OfFourFloatsAreCopiedWhole) {
   EXPECT_EQ(out.to_host(), values);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryBackend, Vectors, ::testing::ValuesIn(every_backend()),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(EveryBackend, Vectors, ::testing::ValuesIn(every_backend()), name_of_case);
 
 }  // namespace
 }  // namespace paged

@@ -1,0 +1,23 @@
+// Running the tool as its users do: as a process, with what it prints and its exit status.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace paged::testing {
+
+struct ProcessResult {
+  int exit_status = -1;  ///< -1: ended by a signal
+  std::string out;       ///< standard output
+  std::string err;       ///< standard error
+};
+
+enum class OutputKind { file, terminal };
+
+/// Runs `paged` with the given arguments and waits for it. Its environment is that of the test,
+/// with `environment` ("NAME=value") added. With OutputKind::terminal, standard output and standard
+/// error are one pseudo-terminal, and `out` holds what was shown there.
+ProcessResult run_paged(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment = {},
+                        OutputKind output = OutputKind::file);
+
+}  // namespace paged::testing

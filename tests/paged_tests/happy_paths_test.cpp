@@ -1,0 +1,289 @@
+// What the tool's contract promises for right requests.
+#include "tests/harness/npy.h"
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/paged_tests/case_text.h"
+#include "tests/paged_tests/child_process.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paged {
+namespace {
+
+using nlohmann::json;
+using testing::case_text;
+using testing::content_of;
+using testing::OutputKind;
+using testing::ProcessResult;
+using testing::run_paged;
+using testing::TemporaryFolder;
+
+void expect_success(const ProcessResult& result) {
+  EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+  EXPECT_EQ(result.err, "");
+}
+
+class PagedTest : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const {
+    return folder_.write(name, content).string();
+  }
+  json json_of(const std::string& name) const { return json::parse(content_of(folder_ / name)); }
+
+  TemporaryFolder folder_;
+};
+
+const std::string kExample1 =
+    std::string(PAGED_TESTS_DIRECTORY) + "/cases/worked-example-1-gqa.json";
+
+// ---- list -------------------------------------------------------------------------------------
+TEST_F(PagedTest, ListShowsStagesInvariantsAndCases) {
+  const ProcessResult result = run_paged({"list"});
+  expect_success(result);
+  for (const char* word : {"naive-paged-gather", "tail-isolation", "worked-example-1-gqa", "f16"})
+    EXPECT_NE(result.out.find(word), std::string::npos) << word;
+}
+
+TEST_F(PagedTest, ListWritesTheContractsKeys) {
+  expect_success(run_paged({"list", "--json", file("list.json")}));
+  const json stages = json_of("list.json").at("stages");
+  ASSERT_FALSE(stages.empty());
+  int number = 0;
+  for (const json& stage : stages) {
+    EXPECT_GT(stage.at("number").get<int>(), number) << "in order of number";
+    number = stage.at("number");
+    EXPECT_TRUE(stage.at("name").is_string());
+    for (const char* key :
+         {"backends", "scalars", "caches", "head_sizes", "block_sizes", "promises"}) {
+      ASSERT_TRUE(stage.at(key).is_array()) << key;
+      EXPECT_FALSE(stage.at(key).empty()) << key;
+    }
+    EXPECT_TRUE(stage.at("breaks").is_array());
+    for (const json& id : stage.at("breaks"))
+      EXPECT_TRUE(id.is_string()) << "an id and nothing more: " << id;
+    for (const json& id : stage.at("promises")) EXPECT_TRUE(id.is_string()) << id;
+    EXPECT_TRUE(stage.at("head_sizes").front().is_number_integer());
+  }
+}
+
+TEST_F(PagedTest, JsonOnStandardOutputIsAloneThere) {
+  const ProcessResult list = run_paged({"list", "--json", "-"});
+  expect_success(list);
+  EXPECT_NO_THROW(EXPECT_TRUE(json::parse(list.out).contains("stages")));
+  const ProcessResult run = run_paged({"run", "--stage", "1", "--json", "-"});
+  expect_success(run);
+  EXPECT_NO_THROW(EXPECT_TRUE(json::parse(run.out).contains("results")));
+  const ProcessResult check =
+      run_paged({"check", "--stage", "1", "--invariant", "single-token", "--json", "-"});
+  expect_success(check);
+  EXPECT_NO_THROW(EXPECT_TRUE(json::parse(check.out).contains("results")));
+}
+
+// ---- run --------------------------------------------------------------------------------------
+TEST_F(PagedTest, RunTakesACaseByNameAndByFile) {
+  for (const std::string& name : {std::string("worked-example-1-gqa"), kExample1}) {
+    const ProcessResult result = run_paged({"run", "--stage", "1", "--case", name});
+    expect_success(result);
+    EXPECT_NE(result.out.find("naive-paged-gather"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("worked-example-1-gqa"), std::string::npos) << result.out;
+  }
+}
+
+TEST_F(PagedTest, RunTakesAStageByNumberByNameAndAll) {
+  for (const char* stage : {"1", "naive-paged-gather", "all"})
+    expect_success(run_paged({"run", "--stage", stage, "--case", kExample1}));
+}
+
+TEST_F(PagedTest, RunWritesTheContractsKeys) {
+  expect_success(run_paged(
+      {"run", "--stage", "1", "--backend", "cpu", "--case", kExample1, "--json", file("r.json")}));
+  const json results = json_of("r.json").at("results");
+  ASSERT_EQ(results.size(), 1U);
+  const json& result = results[0];
+  EXPECT_TRUE(result.contains("stage"));
+  EXPECT_EQ(result.at("case"), "worked-example-1-gqa");
+  EXPECT_EQ(result.at("backend"), "cpu");
+  EXPECT_EQ(result.at("passed"), true);
+  EXPECT_GE(result.at("max_abs_error").get<double>(), 0);
+  EXPECT_GT(result.at("bound_used").get<double>(), 0);
+  EXPECT_LE(result.at("bound_used").get<double>(), 1);
+}
+
+TEST_F(PagedTest, RunWritesItsOutputInTheShapeOfTheQuery) {
+  expect_success(
+      run_paged({"run", "--stage", "1", "--case", kExample1, "--output", file("o.npy")}));
+  const Tensor output = read_npy(file("o.npy"));
+  EXPECT_EQ(output.type(), CacheType::f16);
+  EXPECT_EQ(output.shape(), (std::vector<std::int64_t>{1, 8, 128}));
+  for (std::int64_t i = 0; i < output.size(); ++i) ASSERT_LT(std::abs(output.read(i)), 100);
+  EXPECT_EQ(folder_.entries(), std::vector<std::string>{"o.npy"});
+}
+
+TEST_F(PagedTest, RunTakesAQueryFromAFile) {
+  Tensor query(CacheType::f16, {1, 8, 128});  // zeros: the output is the mean of V
+  write_npy(file("q.npy"), query);
+  expect_success(run_paged({"run", "--stage", "1", "--case", kExample1, "--query", file("q.npy"),
+                            "--output", file("zero.npy")}));
+  query.fill(0.25);
+  write_npy(file("q.npy"), query);
+  expect_success(run_paged({"run", "--stage", "1", "--case", kExample1, "--query", file("q.npy"),
+                            "--output", file("other.npy")}));
+  EXPECT_NE(content_of(folder_ / "zero.npy"), content_of(folder_ / "other.npy"));
+  const Tensor mean = read_npy(file("zero.npy"));
+  for (int head = 1; head < 4; ++head)  // heads 0 to 3 share KV head 0
+    for (int dim = 0; dim < 128; ++dim) ASSERT_EQ(mean.read(head * 128 + dim), mean.read(dim));
+}
+
+TEST_F(PagedTest, RunServesABatchWithEmptySequences) {
+  const std::string path = write("empty.json", case_text({{"seq_lens", "[0, 17, 0]"}}));
+  expect_success(run_paged({"run", "--stage", "1", "--case", path, "--output", file("o.npy")}));
+  const Tensor output = read_npy(file("o.npy"));
+  ASSERT_EQ(output.shape(), (std::vector<std::int64_t>{3, 4, 64}));
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(output.read(i), 0.0);
+}
+
+TEST_F(PagedTest, RunServesABatchWithoutSequences) {
+  const std::string path = write("none.json", case_text({{"seq_lens", "[]"}}));
+  expect_success(run_paged({"run", "--stage", "1", "--case", path, "--output", file("o.npy")}));
+  EXPECT_EQ(read_npy(file("o.npy")).shape(), (std::vector<std::int64_t>{0, 4, 64}));
+}
+
+// ---- check ------------------------------------------------------------------------------------
+TEST_F(PagedTest, CheckWritesTheContractsKeys) {
+  expect_success(run_paged({"check", "--stage", "1", "--invariant", "tail-isolation,single-token",
+                            "--seed", "5", "--json", file("c.json")}));
+  const json document = json_of("c.json");
+  const json& results = document.at("results");
+  ASSERT_FALSE(results.empty());
+  std::set<std::string> ids;
+  for (const json& result : results) {
+    ids.insert(result.at("invariant").get<std::string>());
+    EXPECT_TRUE(result.contains("stage"));
+    EXPECT_TRUE(result.at("case").is_string());
+    EXPECT_EQ(result.at("backend"), "cpu");
+    EXPECT_EQ(result.at("passed"), true);
+    EXPECT_TRUE(result.contains("expected"));
+  }
+  EXPECT_EQ(ids, (std::set<std::string>{"tail-isolation", "single-token"}));
+  EXPECT_EQ(document.at("passed"), results.size());
+  EXPECT_EQ(document.at("failed"), 0);
+}
+
+TEST_F(PagedTest, CheckTakesACase) {
+  const std::string path = write("mine.json", case_text());
+  expect_success(run_paged({"check", "--stage", "1", "--invariant", "reference", "--case", path,
+                            "--json", file("c.json")}));
+  const json results = json_of("c.json").at("results");
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0].at("case"), "mine");
+}
+
+TEST_F(PagedTest, CheckCountsAStatedBreachThatBreaksAsHeld) {
+  const ProcessResult result =
+      run_paged({"check", "--stage", "1", "--invariant", "large-logits", "--json", file("c.json")});
+  expect_success(result);
+  const json document = json_of("c.json");
+  EXPECT_EQ(document.at("failed"), 0);
+  for (const json& one : document.at("results")) {
+    EXPECT_EQ(one.at("expected"), false);
+    EXPECT_EQ(one.at("passed"), false);
+  }
+}
+
+// ---- trace ------------------------------------------------------------------------------------
+/// The number that follows a phrase.
+long number_after(const std::string& text, const std::string& phrase) {
+  const std::size_t at = text.find(phrase);
+  if (at == std::string::npos) return -1;
+  return std::strtol(text.c_str() + at + phrase.size(), nullptr, 10);
+}
+
+TEST_F(PagedTest, TraceFollowsToken16OfWorkedExample3) {
+  const ProcessResult result = run_paged({"trace", "--case", "worked-example-3-address-walk",
+                                          "--seq", "0", "--head", "0", "--token", "16"});
+  expect_success(result);
+  EXPECT_EQ(number_after(result.out, "logical block "), 1) << result.out;
+  EXPECT_EQ(number_after(result.out, "offset "), 0) << result.out;
+  EXPECT_EQ(number_after(result.out, "physical block "), 2) << result.out;
+}
+
+TEST_F(PagedTest, TraceTellsTheAddressInBothCaches) {
+  // One KV head, d = 64, B = 16, f16: block 2 begins at element 2 * 64 * 16 of either cache.
+  const ProcessResult result =
+      run_paged({"trace", "--case", "worked-example-3-address-walk", "--token", "16"});
+  expect_success(result);
+  for (const char* number : {"2048", "4096"})
+    EXPECT_NE(result.out.find(number), std::string::npos) << result.out;
+}
+
+TEST_F(PagedTest, TraceTellsTheKvHeadOfAQueryHead) {
+  const ProcessResult result =
+      run_paged({"trace", "--case", "worked-example-1-gqa", "--seq", "0", "--head", "5"});
+  expect_success(result);
+  EXPECT_EQ(number_after(result.out, "kv_head "), 1) << result.out;
+  for (const char* block : {"7", "2", "9"})
+    EXPECT_NE(result.out.find(block), std::string::npos) << result.out;
+}
+
+// ---- help, colour -----------------------------------------------------------------------------
+TEST_F(PagedTest, HelpIsThereForEverySubCommand) {
+  for (const std::vector<std::string>& request : {std::vector<std::string>{"--help"},
+                                                  {"list", "--help"},
+                                                  {"run", "--help"},
+                                                  {"check", "--help"},
+                                                  {"trace", "--help"}}) {
+    const ProcessResult result = run_paged(request);
+    expect_success(result);
+    EXPECT_NE(result.out.find("--help"), std::string::npos) << result.out;
+  }
+  const std::string run_help = run_paged({"run", "--help"}).out;
+  for (const char* option : {"--stage", "--backend", "--case", "--query", "--output", "--json"})
+    EXPECT_NE(run_help.find(option), std::string::npos) << option;
+  const std::string check_help = run_paged({"check", "--help"}).out;
+  for (const char* option : {"--stage", "--backend", "--invariant", "--case", "--seed", "--json"})
+    EXPECT_NE(check_help.find(option), std::string::npos) << option;
+  const std::string trace_help = run_paged({"trace", "--help"}).out;
+  for (const char* option : {"--case", "--seq", "--head", "--token"})
+    EXPECT_NE(trace_help.find(option), std::string::npos) << option;
+}
+
+/// A request that fails, so that a report has something to colour.
+class PagedColourTest : public PagedTest {
+ protected:
+  const std::vector<std::string> failing_{
+      "run", "--stage", "1", "--case",
+      write("large.json", case_text({{"values", R"({"kind": "large-logits"})"}}))};
+};
+
+TEST_F(PagedColourTest, FilesGetNoEscapeSequences) {
+  const ProcessResult result = run_paged(failing_, {"TERM=xterm-256color"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_EQ((result.out + result.err).find('\x1b'), std::string::npos);
+}
+
+TEST_F(PagedColourTest, ATerminalWithNoColorGetsNoColour) {
+  const ProcessResult result =
+      run_paged(failing_, {"TERM=xterm-256color", "NO_COLOR=1"}, OutputKind::terminal);
+  EXPECT_EQ(result.exit_status, 1);
+  // Progress may move the cursor; a colour ends in "m".
+  for (std::size_t i = result.out.find("\x1b["); i != std::string::npos;
+       i = result.out.find("\x1b[", i + 1)) {
+    const std::size_t end = result.out.find_first_not_of("0123456789;", i + 2);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_NE(result.out[end], 'm') << "a colour";
+  }
+}
+
+TEST_F(PagedColourTest, ATerminalGetsColour) {
+  const ProcessResult result = run_paged(failing_, {"TERM=xterm-256color"}, OutputKind::terminal);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find("\x1b["), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paged

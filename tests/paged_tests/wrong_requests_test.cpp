@@ -1,0 +1,313 @@
+// Wrong requests: exit status 2, one line on standard error that names the fault, and nothing else.
+#include "kernels/device.h"
+#include "tests/harness/npy.h"
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/paged_tests/case_text.h"
+#include "tests/paged_tests/child_process.h"
+#include "tests/reference/error_message.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace paged {
+namespace {
+
+using testing::case_text;
+using testing::mentions;
+using testing::ProcessResult;
+using testing::run_paged;
+using testing::TemporaryFolder;
+using Arguments = std::vector<std::string>;
+
+/// Exit status 2; one line, which names every word; nothing on standard output.
+void expect_wrong(const Arguments& arguments, const std::vector<std::string>& words) {
+  const ProcessResult result = run_paged(arguments);
+  EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_TRUE(result.err.ends_with('\n')) << result.err;
+  for (const std::string& word : words)
+    EXPECT_TRUE(mentions(result.err, word)) << word << " is not in: " << result.err;
+}
+
+class WrongRequestTest : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const {
+    return folder_.write(name, content).string();
+  }
+  /// A case with one change, asked of stage 1: refused by run, check and trace or at least by those
+  /// that launch, and no file appears.
+  void expect_wrong_case(const std::map<std::string, std::string>& changes,
+                         const std::vector<std::string>& words) const {
+    const std::string path = write("wrong.json", case_text(changes));
+    expect_wrong({"run", "--stage", "1", "--case", path, "--output", file("o.npy"), "--json",
+                  file("r.json")},
+                 words);
+    expect_wrong({"check", "--stage", "1", "--invariant", "reference", "--case", path, "--json",
+                  file("r.json")},
+                 words);
+    EXPECT_EQ(folder_.entries(), std::vector<std::string>{"wrong.json"});
+  }
+
+  TemporaryFolder folder_;
+};
+
+// ---- the command line -------------------------------------------------------------------------
+TEST_F(WrongRequestTest, NoSubCommand) { expect_wrong({}, {}); }
+
+TEST_F(WrongRequestTest, UnknownSubCommand) { expect_wrong({"launch"}, {"launch"}); }
+
+TEST_F(WrongRequestTest, UnknownOption) {
+  for (const char* command : {"list", "run", "check", "trace"})
+    expect_wrong({command, "--fast"}, {"--fast"});
+}
+
+TEST_F(WrongRequestTest, AnOptionWithoutItsValue) {
+  expect_wrong({"run", "--stage"}, {"--stage"});
+  expect_wrong({"run", "--stage", "1", "--json"}, {"--json"});
+}
+
+TEST_F(WrongRequestTest, AValueThatIsNoNumber) {
+  expect_wrong({"trace", "--case", "worked-example-1-gqa", "--seq", "first"}, {"first"});
+  expect_wrong({"check", "--seed", "x"}, {"x"});
+}
+
+TEST_F(WrongRequestTest, UnknownStage) {
+  for (const char* stage : {"0", "99", "naive", "01", ""})
+    expect_wrong({"run", "--stage", stage, "--case", "worked-example-1-gqa"},
+                 {"stage", "naive-paged-gather"});
+  expect_wrong({"check", "--stage", "fastest"}, {"fastest", "naive-paged-gather"});
+}
+
+TEST_F(WrongRequestTest, UnknownInvariant) {
+  expect_wrong({"check", "--stage", "1", "--invariant", "tail"}, {"tail", "tail-isolation"});
+  expect_wrong({"check", "--stage", "1", "--invariant", "reference,tail"}, {"tail"});
+}
+
+TEST_F(WrongRequestTest, AnInvariantOnACaseThatItCannotBeTriedOn) {
+  // Not a fault of the stage: single-token is about sequences of one token.
+  expect_wrong(
+      {"check", "--stage", "1", "--invariant", "single-token", "--case", "worked-example-1-gqa"},
+      {"single-token", "35"});
+}
+
+TEST_F(WrongRequestTest, UnknownCase) {
+  for (const char* command : {"run", "check", "trace"})
+    expect_wrong({command, "--case", "worked-example-9"},
+                 {"worked-example-9", "worked-example-1-gqa"});
+  expect_wrong({"run", "--case", file("absent.json")}, {"absent.json"});
+}
+
+TEST_F(WrongRequestTest, UnknownBackend) {
+  expect_wrong({"run", "--backend", "gpu", "--case", "worked-example-1-gqa"},
+               {"gpu", "cpu", "cuda"});
+  expect_wrong({"check", "--backend", ""}, {"cpu", "cuda"});
+}
+
+TEST_F(WrongRequestTest, CudaWhereThereIsNone) {
+  if (why_no_cuda_device().empty()) GTEST_SKIP() << "this machine has a CUDA device";
+  for (const char* command : {"run", "check"})
+    for (const char* stage : {"1", "all"})
+      expect_wrong(
+          {command, "--backend", "cuda", "--stage", stage, "--case", "worked-example-1-gqa"},
+          {"cuda"});
+}
+
+TEST_F(WrongRequestTest, TraceOutsideTheCase) {
+  const Arguments trace = {"trace", "--case", "worked-example-3-address-walk"};
+  const auto with = [&](const char* option, const char* value) {
+    Arguments arguments = trace;
+    arguments.insert(arguments.end(), {option, value});
+    return arguments;
+  };
+  expect_wrong(with("--seq", "1"), {"--seq", "1"});
+  expect_wrong(with("--seq", "-1"), {"--seq", "-1"});
+  expect_wrong(with("--head", "1"), {"--head", "1"});
+  expect_wrong(with("--head", "-1"), {"--head", "-1"});
+  expect_wrong(with("--token", "17"), {"--token", "17"});
+  expect_wrong(with("--token", "-2"), {"--token", "-2"});
+  expect_wrong({"trace"}, {"--case"});
+}
+
+// ---- the case ---------------------------------------------------------------------------------
+TEST_F(WrongRequestTest, HeadsThatDoNotDivide) {
+  expect_wrong_case({{"num_heads", "16"}, {"num_kv_heads", "5"}}, {"16", "5"});
+}
+
+TEST_F(WrongRequestTest, BlockIdsOutsideTheCacheInsideTheValidPart) {
+  for (const char* id : {"12", "-1"})
+    expect_wrong_case({{"block_tables", std::string("[[7, ") + id + "], [4]]"}},
+                      {"sequence 0", "entry 1", id, "12"});
+}
+
+TEST_F(WrongRequestTest, ALengthBeyondTheTable) {
+  expect_wrong_case({{"block_tables", "[[7, 2], [4]]"}, {"seq_lens", "[33, 3]"}},
+                    {"sequence 0", "33"});
+  expect_wrong_case({{"table_width", "1"}}, {"2", "1"});
+}
+
+TEST_F(WrongRequestTest, AnUnsupportedHeadSize) {
+  expect_wrong_case({{"head_size", "48"}}, {"48", "64", "128"});
+}
+
+TEST_F(WrongRequestTest, AnUnsupportedBlockSize) {
+  expect_wrong_case({{"block_size", "24"}}, {"24", "8", "16", "32"});
+}
+
+TEST_F(WrongRequestTest, HeadSize120InAnFp8Cache) {
+  for (const char* cache : {"e4m3", "e5m2"})
+    expect_wrong_case({{"head_size", "120"}, {"cache", std::string("\"") + cache + "\""}},
+                      {"120", cache, "16"});
+}
+
+TEST_F(WrongRequestTest, ACacheThatTheScalarTypeCannotHave) {
+  expect_wrong_case({{"cache", "\"bf16\""}}, {"bf16", "f16"});
+}
+
+TEST_F(WrongRequestTest, ScalesThatAreNotFinite) {
+  for (const char* key : {"scale", "k_scale", "v_scale"})
+    expect_wrong_case({{key, "\"nan\""}, {"cache", "\"e4m3\""}}, {key, "nan"});
+  expect_wrong_case({{"scale", "\"inf\""}}, {"scale", "inf"});
+  expect_wrong_case({{"k_scale", "0"}, {"cache", "\"e4m3\""}}, {"k_scale", "0"});
+}
+
+TEST_F(WrongRequestTest, AnUnknownKey) {
+  expect_wrong_case({{"head_dim", "64"}}, {"head_dim"});
+  expect_wrong_case({{"values", R"({"kind": "peaked", "sd": 1})"}}, {"values.sd"});
+}
+
+TEST_F(WrongRequestTest, ACaseFileThatIsNoJson) {
+  for (const char* content : {"", "{", "[]", "num_heads: 8"}) {
+    const std::string path = write("case.json", content);
+    for (const char* command : {"run", "check", "trace"})
+      expect_wrong({command, "--case", path}, {"case.json"});
+  }
+}
+
+TEST_F(WrongRequestTest, MoreSharedMemoryThanTheDeviceHas) {
+  expect_wrong_case({{"num_heads", "1"},
+                     {"num_kv_heads", "1"},
+                     {"head_size", "32"},
+                     {"seq_lens", "[60000]"},
+                     {"num_blocks", "3750"}},
+                    {"240000", "232448", "60000"});
+}
+
+TEST_F(WrongRequestTest, MoreSequencesThanTheGridAllows) {
+  std::string lengths = "[1";
+  for (int seq = 1; seq < 65536; ++seq) lengths += ",0";
+  expect_wrong_case(
+      {{"num_heads", "1"}, {"num_kv_heads", "1"}, {"head_size", "32"}, {"seq_lens", lengths + "]"}},
+      {"65536", "65535"});
+}
+
+TEST_F(WrongRequestTest, OneWrongCaseAmongRightOnes) {
+  const std::string path = write("wrong.json", case_text({{"head_size", "48"}}));
+  expect_wrong({"run", "--stage", "1", "--case", "worked-example-1-gqa", "--case", path, "--json",
+                file("r.json")},
+               {"48"});
+  EXPECT_EQ(folder_.entries(), std::vector<std::string>{"wrong.json"});
+}
+
+// ---- tensors ----------------------------------------------------------------------------------
+class WrongTensorTest : public WrongRequestTest {
+ protected:
+  void expect_wrong_query(const std::vector<std::string>& words) const {
+    expect_wrong({"run", "--stage", "1", "--case", "worked-example-1-gqa", "--query", file("q.npy"),
+                  "--output", file("o.npy")},
+                 words);
+    EXPECT_FALSE(std::filesystem::exists(file("o.npy")));
+  }
+};
+
+TEST_F(WrongTensorTest, AQueryOfTheWrongShape) {
+  write_npy(file("q.npy"), Tensor(CacheType::f16, {1, 8, 64}));
+  expect_wrong_query({"query", "[1, 8, 64]", "[1, 8, 128]"});
+}
+
+TEST_F(WrongTensorTest, ATruncatedQuery) {
+  write_npy(file("q.npy"), Tensor(CacheType::f16, {1, 8, 128}));
+  std::filesystem::resize_file(file("q.npy"), std::filesystem::file_size(file("q.npy")) - 7);
+  expect_wrong_query({"q.npy"});
+  std::filesystem::resize_file(file("q.npy"), 20);
+  expect_wrong_query({"q.npy"});
+}
+
+TEST_F(WrongTensorTest, AMissingQuery) { expect_wrong_query({"q.npy"}); }
+
+TEST_F(WrongTensorTest, AQueryThatIsNoNpyFile) {
+  write("q.npy", "1 2 3");
+  expect_wrong_query({"q.npy"});
+}
+
+// ---- output -----------------------------------------------------------------------------------
+TEST_F(WrongRequestTest, AJsonFileThatCannotBeWritten) {
+  const std::string path = file("absent/r.json");
+  expect_wrong({"list", "--json", path}, {path});
+  expect_wrong({"run", "--stage", "1", "--json", path}, {path});
+  expect_wrong({"check", "--stage", "1", "--invariant", "single-token", "--json", path}, {path});
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
+TEST_F(WrongRequestTest, AnOutputThatCannotBeWritten) {
+  const std::string path = file("absent/o.npy");
+  expect_wrong({"run", "--stage", "1", "--output", path, "--json", file("r.json")}, {path});
+  EXPECT_TRUE(folder_.entries().empty()) << "nothing is written";
+}
+
+TEST_F(WrongRequestTest, AnUnwritableJsonFileLeavesNoOutputEither) {
+  const std::string path = file("absent/r.json");
+  expect_wrong({"run", "--stage", "1", "--output", file("o.npy"), "--json", path}, {path});
+  EXPECT_TRUE(folder_.entries().empty()) << "nothing is written";
+}
+
+TEST_F(WrongRequestTest, OneOutputForSeveralCases) {
+  expect_wrong({"run", "--stage", "1", "--case", "worked-example-1-gqa", "--case",
+                "worked-example-3-address-walk", "--output", file("o.npy")},
+               {"--output"});
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
+// ---- right requests with a bad outcome --------------------------------------------------------
+class FailedCheckTest : public WrongRequestTest {
+ protected:
+  const std::string large_ =
+      write("large.json", case_text({{"values", R"({"kind": "large-logits"})"}}));
+};
+
+TEST_F(FailedCheckTest, ABrokenInvariantExitsWith1) {
+  const ProcessResult result = run_paged({"check", "--stage", "1", "--invariant", "reference",
+                                          "--case", large_, "--json", file("c.json")});
+  EXPECT_EQ(result.exit_status, 1) << result.out << result.err;
+  EXPECT_NE(result.out.find("sequence"), std::string::npos) << "where: " << result.out;
+  const auto document = nlohmann::json::parse(testing::content_of(folder_ / "c.json"));
+  EXPECT_EQ(document.at("passed"), 0);
+  EXPECT_EQ(document.at("failed"), 1);
+  EXPECT_EQ(document.at("results")[0].at("passed"), false);
+  EXPECT_EQ(document.at("results")[0].at("expected"), true);
+}
+
+TEST_F(FailedCheckTest, AWrongResultExitsWith1) {
+  const ProcessResult result =
+      run_paged({"run", "--stage", "1", "--case", large_, "--json", file("r.json")});
+  EXPECT_EQ(result.exit_status, 1) << result.out << result.err;
+  const auto document = nlohmann::json::parse(testing::content_of(folder_ / "r.json"));
+  EXPECT_EQ(document.at("results")[0].at("passed"), false);
+}
+
+TEST_F(FailedCheckTest, AStatedBreachThatHoldsExitsWith1) {
+  // Stage 1 states that it breaks large-logits; on tame inputs it does not.
+  const std::string tame = write("tame.json", case_text());
+  const ProcessResult result =
+      run_paged({"check", "--stage", "1", "--invariant", "large-logits", "--case", tame});
+  EXPECT_EQ(result.exit_status, 1) << result.out << result.err;
+}
+
+}  // namespace
+}  // namespace paged
