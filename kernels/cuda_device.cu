@@ -96,6 +96,10 @@ void check_cuda_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 b
 std::string why_no_cuda_device() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
+  int driver = 0;
+  if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+      driver == 0)
+    return "no CUDA device: this machine has no NVIDIA driver";
   if (status != cudaSuccess) return std::string("no CUDA device: ") + cudaGetErrorString(status);
   return count == 0 ? "no CUDA device: this machine has none" : "";
 }

@@ -12,6 +12,9 @@ namespace {
 /// Unit roundoff of f32: one rounding changes a value by at most this share of it.
 constexpr double kUnit = 0x1p-24;
 
+/// A relative error this large means "anything goes"; infinity times a weight of 0 would be NaN.
+constexpr double kAnything = 1e30;
+
 /// Bound on the relative error after n roundings (Higham, lemma 3.1).
 double gamma(double n) { return n * kUnit / (1 - n * kUnit); }
 
@@ -78,8 +81,6 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
         logits[token] + (arithmetic.subtracts_maximum ? kUnit * argument : 0.0);
     const double function_error =
         (arithmetic.exp_ulps_constant + arithmetic.exp_ulps_slope * argument) * 2 * kUnit;
-    // An error this large means "anything goes"; infinity would make NaN of a weight of 0.
-    constexpr double kAnything = 1e30;
     bound[token] =
         std::min(std::expm1(argument_error) * (1 + function_error) + function_error, kAnything);
   }
@@ -90,7 +91,7 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
 double guard_error(const HeadAttention& attention, double maximum_error,
                    const StageArithmetic& arithmetic) {
   const double guard = kDenominatorGuard / attention.sum;
-  return arithmetic.guards_denominator ? guard * std::expm1(maximum_error) : guard;
+  return arithmetic.guards_denominator ? std::min(guard * std::expm1(maximum_error), kAnything) : guard;
 }
 
 }  // namespace

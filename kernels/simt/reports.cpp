@@ -62,7 +62,7 @@ std::vector<Group> group_threads(const Worker& worker) {
 
 bool same_position(const std::source_location& a, const std::source_location& b) {
   return a.line() == b.line() && a.column() == b.column() &&
-         std::strcmp(a.file_name(), b.file_name()) == 0;
+         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
 }
 
 std::string describe_thread(const Fiber& fiber) {

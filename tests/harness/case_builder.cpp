@@ -52,9 +52,9 @@ std::int64_t choose_num_blocks(const CaseSpec& spec) {
   const std::int64_t needed = pages_of(spec);
   const std::int64_t num_blocks = spec.num_blocks.value_or(needed + kFreeBlocks);
   if (num_blocks < needed)
-    throw InputError(spec.name + ": num_blocks is " + std::to_string(num_blocks) +
-                     ", but the sequences need " + std::to_string(needed) + " blocks of " +
-                     std::to_string(spec.block_size) + " tokens");
+    throw InputError("num_blocks is " + std::to_string(num_blocks) + ", but the sequences need " +
+                     std::to_string(needed) + " blocks of " + std::to_string(spec.block_size) +
+                     " tokens");
   return num_blocks;
 }
 
@@ -65,8 +65,8 @@ void build_tables(const CaseSpec& spec, std::int64_t num_blocks, DecodeProblem& 
   else
     rows = deal_blocks(spec, std::get<TableKind>(spec.block_tables), num_blocks);
   if (rows.size() != spec.seq_lens.size())
-    throw InputError(spec.name + ": block_tables has " + std::to_string(rows.size()) +
-                     " rows for " + std::to_string(spec.seq_lens.size()) + " sequences");
+    throw InputError("block_tables has " + std::to_string(rows.size()) + " rows for " +
+                     std::to_string(spec.seq_lens.size()) + " sequences");
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());
   problem.max_num_blocks_per_seq = spec.table_width.value_or(static_cast<int>(width));
@@ -74,12 +74,12 @@ void build_tables(const CaseSpec& spec, std::int64_t num_blocks, DecodeProblem& 
     // A row that ends before its sequence does would be filled with padding, and padding read.
     const auto needed = static_cast<std::size_t>(num_pages(spec.seq_lens[seq], spec.block_size));
     if (rows[seq].size() < needed)
-      throw InputError(spec.name + ": sequence " + std::to_string(seq) + " has " +
+      throw InputError("sequence " + std::to_string(seq) + " has " +
                        std::to_string(spec.seq_lens[seq]) + " tokens and needs " +
                        std::to_string(needed) + " blocks, but its row of block_tables has " +
                        std::to_string(rows[seq].size()));
     if (rows[seq].size() > static_cast<std::size_t>(problem.max_num_blocks_per_seq))
-      throw InputError(spec.name + ": row " + std::to_string(seq) + " of block_tables has " +
+      throw InputError("row " + std::to_string(seq) + " of block_tables has " +
                        std::to_string(rows[seq].size()) + " entries, but table_width is " +
                        std::to_string(problem.max_num_blocks_per_seq));
     rows[seq].resize(problem.max_num_blocks_per_seq, spec.table_padding);
@@ -87,19 +87,19 @@ void build_tables(const CaseSpec& spec, std::int64_t num_blocks, DecodeProblem& 
   }
 }
 
-/// Copies the tokens of one text into the caches: every sequence is a prefix of it.
-void place_tokens(const Tensor& tokens, const char* name, const CaseSpec& spec,
-                  DecodeProblem& problem, Tensor& cache,
+/// Copies the tokens of one text into a cache, divided by its scale: every sequence is a prefix of
+/// it.
+void place_tokens(const Tensor& tokens, const std::string& name, DecodeProblem& problem,
+                  Tensor& cache, float scale,
                   std::int64_t (*index)(const DecodeProblem&, std::int64_t, int, int, int)) {
   const std::vector<std::int64_t> per_token = {problem.num_kv_heads, problem.head_size};
   if (tokens.shape().size() != 3 || tokens.shape()[1] != per_token[0] ||
       tokens.shape()[2] != per_token[1])
-    throw InputError(spec.name + ": " + name + " has shape " + to_string(tokens.shape()) +
-                     "; expected [num_tokens, " + std::to_string(per_token[0]) + ", " +
-                     std::to_string(per_token[1]) + "]");
+    throw InputError(name + " has shape " + to_string(tokens.shape()) + "; expected [num_tokens, " +
+                     std::to_string(per_token[0]) + ", " + std::to_string(per_token[1]) + "]");
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     if (problem.seq_lens[seq] > tokens.shape()[0])
-      throw InputError(spec.name + ": sequence " + std::to_string(seq) + " has " +
+      throw InputError("sequence " + std::to_string(seq) + " has " +
                        std::to_string(problem.seq_lens[seq]) + " tokens, but " + name + " has " +
                        std::to_string(tokens.shape()[0]));
     for (int token = 0; token < problem.seq_lens[seq]; ++token) {
@@ -110,7 +110,8 @@ void place_tokens(const Tensor& tokens, const char* name, const CaseSpec& spec,
               index(problem, block, kv_head, token % problem.block_size, dim),
               tokens.read((static_cast<std::int64_t>(token) * problem.num_kv_heads + kv_head) *
                               problem.head_size +
-                          dim));
+                          dim) /
+                  scale);
     }
   }
 }
@@ -136,9 +137,11 @@ void load_tensors(const CaseSpec& spec, DecodeProblem& problem) {
   if (const auto* path = file("value_cache")) problem.value_cache = read_npy(*path, cache);
   problem.validate();  // the shapes must fit before elements are addressed
   if (const auto* path = file("keys"))
-    place_tokens(read_npy(*path, cache), "keys", spec, problem, problem.key_cache, key_index);
+    place_tokens(read_npy(*path, cache), "keys", problem, problem.key_cache, problem.k_scale,
+                 key_index);
   if (const auto* path = file("values"))
-    place_tokens(read_npy(*path, cache), "values", spec, problem, problem.value_cache, value_index);
+    place_tokens(read_npy(*path, cache), "values", problem, problem.value_cache, problem.v_scale,
+                 value_index);
 }
 
 DecodeProblem empty_problem(const CaseSpec& spec) {
@@ -158,11 +161,23 @@ DecodeProblem empty_problem(const CaseSpec& spec) {
   return problem;
 }
 
+/// Entries of a block table; more would be a typing mistake, too.
+constexpr std::int64_t kMostTableEntries = std::int64_t{1} << 26;
+
+void check_table_size(const CaseSpec& spec) {
+  const std::int64_t entries =
+      static_cast<std::int64_t>(spec.table_width.value_or(0)) * spec.seq_lens.size();
+  if (entries > kMostTableEntries)
+    throw InputError("table_width is " + std::to_string(*spec.table_width) + " for " +
+                     std::to_string(spec.seq_lens.size()) + " sequences; a table has at most " +
+                     std::to_string(kMostTableEntries) + " entries");
+}
+
 void check_cache_size(const CaseSpec& spec, std::int64_t num_blocks) {
   const double elements = static_cast<double>(num_blocks) * spec.num_kv_heads *
                           static_cast<double>(spec.head_size) * spec.block_size;
   if (elements > static_cast<double>(kMostElements))
-    throw InputError(spec.name + ": the cache would have " +
+    throw InputError("the cache would have " +
                      std::to_string(static_cast<std::int64_t>(std::min(elements, 9e18))) +
                      " elements; at most " + std::to_string(kMostElements) + " are generated");
 }
@@ -218,10 +233,13 @@ void poison_blocks(DecodeProblem& problem, const std::vector<bool>& owned, doubl
     if (!owned[slot / problem.block_size]) poison_slot(problem, slot, value);
 }
 
-Case build_case(const CaseSpec& spec) {
+namespace {
+
+DecodeProblem build_problem(const CaseSpec& spec) {
   const CacheType cache = spec.cache.value_or(same_as(spec.scalar));
   const std::int64_t num_blocks = choose_num_blocks(spec);
   check_cache_size(spec, num_blocks);
+  check_table_size(spec);
   DecodeProblem problem = empty_problem(spec);
   problem.query = Tensor(same_as(spec.scalar), {static_cast<std::int64_t>(spec.seq_lens.size()),
                                                 spec.num_heads, spec.head_size});
@@ -239,7 +257,17 @@ Case build_case(const CaseSpec& spec) {
     poison_blocks(problem, blocks_of(problem, all_seqs(problem)), *spec.poison.free_blocks);
   if (spec.poison.tail) poison_tails(problem, *spec.poison.tail);
   problem.validate();
-  return {spec.name, std::move(problem)};
+  return problem;
+}
+
+}  // namespace
+
+Case build_case(const CaseSpec& spec) {
+  try {
+    return {spec.name, build_problem(spec)};
+  } catch (const InputError& error) {
+    throw InputError(spec.name + ": " + error.what());
+  }
 }
 
 }  // namespace paged

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -19,18 +18,17 @@ constexpr int kMaxInt = std::numeric_limits<int>::max();
 ValueFamily read_family(JsonObject json) {
   ValueFamily family;
   if (json.has("kind")) family.kind = json.text("kind");
-  const auto& known = value_families();
-  const auto same_kind = [&](const ValueFamilyInfo& info) { return info.kind == family.kind; };
-  if (std::none_of(known.begin(), known.end(), same_kind)) {
-    std::string kinds;
-    for (const ValueFamilyInfo& info : known) kinds += (kinds.empty() ? "" : ", ") + info.kind;
-    json.fail("kind", "is \"" + family.kind + "\"; known kinds are " + kinds);
+  try {
+    check_family_kind(family.kind);
+  } catch (const InputError& error) {
+    json.fail("kind", error.what());
   }
   if (json.has("std")) family.standard_deviation = json.number("std");
   if (!(family.standard_deviation >= 0) ||
       family.standard_deviation > std::numeric_limits<float>::max())
     json.fail("std", "must be finite and not negative");
   if (json.has("value")) family.value = json.number("value");
+  if (json.has("logit")) family.logit = json.number("logit");
   if (json.has("token")) family.token = json.integer("token", -1, kMaxInt);
   if (json.has("seed"))
     family.seed = static_cast<std::uint64_t>(
@@ -97,6 +95,15 @@ void read_tensors(JsonObject json, CaseSpec& spec, const std::filesystem::path& 
   json.finish();
 }
 
+void read_partitioning(JsonObject& json, CaseSpec& spec) {
+  if (json.has("partition_size"))
+    spec.partition_size = static_cast<int>(json.integer("partition_size", 1, kMaxInt));
+  if (!json.has("variant")) return;
+  spec.variant = json.text("variant");
+  if (spec.variant != "v1" && spec.variant != "v2" && spec.variant != "auto")
+    json.fail("variant", "is \"" + spec.variant + "\"; known are v1, v2, auto");
+}
+
 void read_types(JsonObject& json, CaseSpec& spec) {
   if (json.has("scalar")) {
     const std::string name = json.text("scalar");
@@ -126,15 +133,7 @@ void read_shape(JsonObject& json, CaseSpec& spec) {
 
 CaseSpec parse_case(const std::string& json_text, const std::string& origin,
                     const std::filesystem::path& directory) {
-  nlohmann::json document;
-  try {
-    document = nlohmann::json::parse(json_text);
-  } catch (const nlohmann::json::parse_error& error) {
-    // Its message reads "[json.exception...] parse error at line 3, column 7: ..."
-    const std::string what = error.what();
-    const std::size_t at = what.find("parse error");
-    throw InputError(origin + ": " + (at == std::string::npos ? what : what.substr(at)));
-  }
+  const nlohmann::json document = parse_json(json_text, origin);
   JsonObject json(document, origin, "");
   CaseSpec spec;
   spec.name = origin;
@@ -160,6 +159,7 @@ CaseSpec parse_case(const std::string& json_text, const std::string& origin,
     poison.finish();
   }
   if (json.has("tensors")) read_tensors(json.object("tensors"), spec, directory);
+  read_partitioning(json, spec);
   json.finish();
   return spec;
 }

@@ -22,6 +22,7 @@ struct ValueFamily {
   std::string kind = "normal";
   double standard_deviation = 1.0;  ///< "std"; >= 0, finite
   double value = 1.0;               ///< of "constant"
+  double logit = -20;               ///< of "negative-logits": about what every logit is
   std::int64_t token = -1;          ///< of "needle": which token; -1 draws one
   std::uint64_t seed = 7;
 };
@@ -57,8 +58,11 @@ struct CaseSpec {
   Poison poison;
   /// Tensors from .npy files instead of generated values, by name: "query" [num_seqs, num_heads,
   /// head_size]; "key_cache", "value_cache" in the paged layouts; or "keys", "values"
-  /// [num_tokens, num_kv_heads, head_size] of one text, whose prefixes the sequences are.
+  /// [num_tokens, num_kv_heads, head_size] of one text, whose prefixes the sequences are; an fp8
+  /// cache stores them divided by its scale.
   std::map<std::string, std::filesystem::path> tensors;
+  int partition_size = 512;      ///< tokens per partition, for stages that partition
+  std::string variant = "auto";  ///< "v1", "v2" or "auto", for stages that have the choice
 };
 
 /// Reads a case file. Paths of tensors are relative to the file. Throws InputError naming the file

@@ -31,6 +31,13 @@ std::vector<const Invariant*> choose(const Stage& stage, const CheckRequest& req
   return chosen;
 }
 
+void refuse_unfit(const Invariant& invariant, const Case& c) {
+  const std::string reason = invariant.refuses ? invariant.refuses(c.problem) : "";
+  if (!reason.empty())
+    throw InputError("the invariant " + invariant.id + " cannot be tried on " + c.name + ": " +
+                     reason);
+}
+
 /// The invariant's own cases, as far as the stage is built for them.
 std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
                             std::uint64_t seed) {
@@ -54,6 +61,8 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
     given.push_back(build_case(spec));
     kernel.check_supported(given.back().problem);
   }
+  for (const Invariant* invariant : chosen)
+    for (const Case& c : given) refuse_unfit(*invariant, c);
   std::vector<CheckResult> results;
   for (const Invariant* invariant : chosen) {
     const std::vector<Case> own =

@@ -31,7 +31,9 @@ struct Invariant {
   std::string catches;    ///< the mistakes that break it
   /// The cases it is tried on, for one scalar type.
   std::function<std::vector<CaseSpec>(ScalarType scalar, std::uint64_t seed)> cases;
-  /// Tries it. The case is valid and the kernel supports it.
+  /// "" or why it cannot be tried on a problem. Not set: it can be tried on any.
+  std::function<std::string(const DecodeProblem& problem)> refuses = {};
+  /// Tries it. The case is valid, the kernel supports it, and it is not refused.
   std::function<Verdict(KernelUnderTest& kernel, const Case& c, std::uint64_t seed)> check;
 };
 

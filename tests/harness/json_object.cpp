@@ -9,6 +9,29 @@
 
 namespace paged {
 
+nlohmann::json parse_json(const std::string& text, const std::string& origin) {
+  // The keys met so far in each object that is open; a later one of the same name would win in
+  // silence.
+  std::vector<std::set<std::string>> keys;
+  const auto see = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
+    if (event == nlohmann::json::parse_event_t::key &&
+        !keys.back().insert(parsed.get<std::string>()).second)
+      throw InputError(origin + ": the key '" + parsed.get<std::string>() + "' stands twice");
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(text, see);
+  } catch (const nlohmann::json::exception& error) {
+    // Messages read "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
+    const std::string what = error.what();
+    const std::size_t end_of_id = what.find("] ");
+    throw InputError(origin + ": " +
+                     (end_of_id == std::string::npos ? what : what.substr(end_of_id + 2)));
+  }
+}
+
 JsonObject::JsonObject(const nlohmann::json& object, std::string origin, std::string path)
     : object_(object), origin_(std::move(origin)), path_(std::move(path)) {
   if (!object_.is_object())

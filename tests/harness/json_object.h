@@ -11,6 +11,10 @@
 
 namespace paged {
 
+/// Parses text. Throws InputError that begins with `origin` for text that is no JSON (with the
+/// line), for numbers that no double holds, and for keys that stand twice in one object.
+nlohmann::json parse_json(const std::string& text, const std::string& origin);
+
 /// A view of one JSON object. Ask for every key that may stand there, then call finish(): whatever
 /// was not asked for is an unknown key. All errors are InputError and name origin and key.
 class JsonObject {

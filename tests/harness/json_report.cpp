@@ -1,13 +1,10 @@
 #include "tests/harness/json_report.h"
 
-#include "reference/input_error.h"
 #include "stages/registry.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 
 namespace paged {
@@ -89,25 +86,18 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
 }
 
-void write_json(const std::string& file, const nlohmann::json& content) {
-  if (file == "-") {
-    std::cout << content.dump(2) << '\n';
-    return;
-  }
-  const std::filesystem::path temporary = file + ".part";
-  bool written = false;
-  {
-    std::ofstream stream(temporary);
-    stream << content.dump(2) << '\n';
-    stream.flush();
-    written = static_cast<bool>(stream);
-  }
-  std::error_code error;
-  if (written) std::filesystem::rename(temporary, file, error);
-  if (written && !error) return;
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  throw InputError("cannot write '" + file + "'" + (error ? ": " + error.message() : ""));
+JsonFile::JsonFile(const std::optional<std::string>& file) {
+  to_standard_output_ = file == "-";
+  if (file && !to_standard_output_) file_ = std::make_unique<OutputFile>(*file);
+}
+
+void JsonFile::write(const nlohmann::json& content) {
+  // Names of files need not be UTF-8; what isn't is replaced.
+  const auto text = [&] {
+    return content.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  };
+  if (to_standard_output_) std::cout << text();
+  if (file_) file_->commit(text());
 }
 
 }  // namespace paged

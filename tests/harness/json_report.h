@@ -2,10 +2,13 @@
 // docs/command_line.md.
 #pragma once
 #include "tests/harness/check_run.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness/stage_run.h"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +18,18 @@ nlohmann::json json_of_stages();
 nlohmann::json json_of_runs(const std::vector<StageRun>& runs);
 nlohmann::json json_of_checks(const std::vector<CheckResult>& results);
 
-/// Writes to a file, or to standard output if the name is "-". A file is replaced only when the
-/// new content is complete. Throws InputError if it cannot be written.
-void write_json(const std::string& file, const nlohmann::json& content);
+/// Where --json goes: a file, standard output for "-", or nowhere if the option was not given.
+class JsonFile {
+ public:
+  /// Throws InputError for a file that cannot be written.
+  explicit JsonFile(const std::optional<std::string>& file);
+  /// Tables for people must stay away.
+  bool takes_standard_output() const { return to_standard_output_; }
+  void write(const nlohmann::json& content);
+
+ private:
+  bool to_standard_output_ = false;
+  std::unique_ptr<OutputFile> file_;
+};
 
 }  // namespace paged

@@ -1,6 +1,7 @@
 #include "tests/harness/npy.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/output_file.h"
 
 #include <cctype>
 #include <charconv>
@@ -34,6 +35,8 @@ std::string_view descr_of(CacheType type) {
 
 std::string read_whole(const std::filesystem::path& file) {
   std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    throw InputError("cannot read '" + file.string() + "': it is a folder");
   if (!std::filesystem::is_regular_file(file, error))
     throw InputError("cannot read '" + file.string() + "': there is no such file");
   std::ifstream stream(file, std::ios::binary);
@@ -151,7 +154,7 @@ Tensor read_npy(const std::filesystem::path& file, std::optional<CacheType> as) 
   return tensor;
 }
 
-void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
+std::string npy_of(const Tensor& tensor) {
   std::string shape;
   for (std::int64_t extent : tensor.shape()) shape += std::to_string(extent) + ", ";
   if (tensor.shape().size() > 1) shape.resize(shape.size() - 2);
@@ -161,28 +164,16 @@ void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
 
-  const std::filesystem::path temporary = file.string() + ".part";
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    const auto length = header.size();
-    stream << kMagic << '\x01' << '\0' << static_cast<char>(length % 256)
-           << static_cast<char>(length / 256) << header;
-    stream.write(reinterpret_cast<const char*>(tensor.data()),
-                 static_cast<std::streamsize>(tensor.size_in_bytes()));
-    stream.flush();
-    if (!stream) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      throw InputError("cannot write '" + file.string() + "'");
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, file, error);
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw InputError("cannot write '" + file.string() + "': " + error.message());
-  }
+  const std::size_t length = header.size();
+  std::string content(kMagic);
+  content += {'\x01', '\0', static_cast<char>(length % 256), static_cast<char>(length / 256)};
+  content += header;
+  content.append(reinterpret_cast<const char*>(tensor.data()), tensor.size_in_bytes());
+  return content;
+}
+
+void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
+  OutputFile(file).commit(npy_of(tensor));
 }
 
 }  // namespace paged

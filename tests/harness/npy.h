@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace paged {
 
@@ -15,8 +16,10 @@ namespace paged {
 /// order, an element type that is none of these, or shorter or longer than its shape.
 Tensor read_npy(const std::filesystem::path& file, std::optional<CacheType> as = std::nullopt);
 
-/// Writes format 1.0. Writes a temporary file beside it first and renames it, so that a failure
-/// leaves no half-written file. Throws InputError if the file cannot be written.
+/// A tensor as the bytes of a .npy file, format 1.0.
+std::string npy_of(const Tensor& tensor);
+
+/// Writes npy_of(tensor), whole or not at all (see OutputFile). Throws InputError.
 void write_npy(const std::filesystem::path& file, const Tensor& tensor);
 
 }  // namespace paged

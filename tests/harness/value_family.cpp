@@ -52,12 +52,17 @@ void fill_query(DecodeProblem& problem, const ValueFamily& family) {
     }
 }
 
-/// A number that names where an element lives: block, KV head, offset and dimension in its digits,
-/// scaled into (-1, 1) so that softmax stays tame. Distinct for blocks below 64.
-double coded(std::int64_t block, int kv_head, int offset, int dim) {
-  const double where = static_cast<double>((block % 64) * 4 + kv_head % 4);
-  const double inside = static_cast<double>((offset * 8 + dim % 8) % 256);
-  return (where - 128) / 128 + (inside - 128) / 32768;
+/// A number in (-1, 1) that tells where an element lives. Every fourth dimension tells the block,
+/// the next the KV head, then the offset, then the dimension, each in steps of 1/128 that every
+/// type but e5m2 keeps apart; below these steps, f32 also holds the element's position (modulo
+/// 65536).
+double coded(const DecodeProblem& problem, std::int64_t block, int kv_head, int offset, int dim) {
+  const std::int64_t codes[] = {block, kv_head, offset, dim / 4};
+  const std::int64_t position =
+      ((block * problem.num_kv_heads + kv_head) * problem.block_size + offset) * problem.head_size +
+      dim;
+  const auto step = static_cast<double>(codes[dim % 4] % 255 - 127);
+  return (step + static_cast<double>(position % 65536) / 65536) / 128;
 }
 
 template <typename Value>
@@ -80,7 +85,8 @@ void fill_background(DecodeProblem& problem, Tensor& cache, double scale,
   if (family.kind == "constant")
     fill_cache(problem, cache, index, [&](auto...) { return family.value / scale; });
   else if (family.kind == "coded")
-    fill_cache(problem, cache, index, [&](auto... where) { return coded(where...) / scale; });
+    fill_cache(problem, cache, index,
+               [&](auto... where) { return coded(problem, where...) / scale; });
   else
     fill_cache(problem, cache, index, [&](auto...) { return width * random.normal(); });
 }
@@ -116,7 +122,7 @@ void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
       if (family.kind == "needle") logit = token == needle ? 12 : logit;
       if (family.kind == "large-logits")
         logit = token == needle ? 1e4 : (token % 2 == 0 ? -1e4 : 5e3) + 10 * logit;
-      if (family.kind == "negative-logits") logit = -20 + logit;
+      if (family.kind == "negative-logits") logit = family.logit + logit;
       lean_key(problem, seq, token, logit, random);
     }
   }
@@ -130,7 +136,8 @@ const std::vector<ValueFamilyInfo>& value_families() {
       {"peaked", "a few tokens, the last among them, carry most of the weight"},
       {"needle", "one token (\"token\", or drawn) carries nearly all the weight"},
       {"large-logits", "logits up to 1e4 and down to -1e4: softmax must subtract its maximum"},
-      {"negative-logits", "all logits near -20: a masked logit of 0 would outweigh them"},
+      {"negative-logits",
+       "all logits near \"logit\", -20: a masked logit of 0 would outweigh them"},
       {"small", "normal numbers of 0.01 times \"std\""},
       {"constant", "every element is \"value\""},
       {"coded", "an element's value tells its block, KV head, offset and dimension"},
@@ -138,8 +145,18 @@ const std::vector<ValueFamilyInfo>& value_families() {
   return families;
 }
 
+void check_family_kind(const std::string& kind) {
+  std::string kinds;
+  for (const ValueFamilyInfo& info : value_families()) {
+    if (info.kind == kind) return;
+    kinds += (kinds.empty() ? "" : ", ") + info.kind;
+  }
+  throw InputError("is \"" + kind + "\"; known kinds are " + kinds);
+}
+
 void fill_values(DecodeProblem& problem, const ValueFamily& query, const ValueFamily& keys,
                  const ValueFamily& values) {
+  for (const ValueFamily* family : {&query, &keys, &values}) check_family_kind(family->kind);
   fill_query(problem, query);
   fill_background(problem, problem.key_cache, problem.k_scale, key_index, keys, 2);
   fill_background(problem, problem.value_cache, problem.v_scale, value_index, values, 3);

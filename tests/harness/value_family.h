@@ -18,6 +18,9 @@ struct ValueFamilyInfo {
 /// family is like that by default.
 const std::vector<ValueFamilyInfo>& value_families();
 
+/// Throws InputError that lists the families there are, unless `kind` is one.
+void check_family_kind(const std::string& kind);
+
 /// Fills query, keys and values of a problem whose sizes and tables are set. Every slot of the
 /// caches gets a plausible value, also those that no sequence uses: stale data is what real caches
 /// hold there. Throws InputError for an unknown kind or bad parameters.

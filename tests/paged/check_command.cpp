@@ -20,7 +20,7 @@ struct CheckOptions {
   StageOptions stage;
   CheckRequest request;
   std::vector<std::string> cases;
-  std::string json;
+  std::optional<std::string> json;
 };
 
 /// What came out otherwise than stated: the first case of each stage and invariant in full, the
@@ -69,6 +69,7 @@ int run(CheckOptions& options) {
   for (const std::string& name : options.cases) options.request.cases.push_back(find_case(name));
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
+  JsonFile json(options.json);
   std::vector<CheckResult> results;
   {
     Progress progress("checking");
@@ -82,8 +83,8 @@ int run(CheckOptions& options) {
   }
   const bool all = std::all_of(results.begin(), results.end(),
                                [](const CheckResult& r) { return r.as_expected(); });
-  if (!options.json.empty()) write_json(options.json, json_of_checks(results));
-  if (options.json != "-") print(results);
+  json.write(json_of_checks(results));
+  if (!json.takes_standard_output()) print(results);
   return all ? kAllHeld : kSomethingFailed;
 }
 

@@ -56,11 +56,12 @@ void print_all() {
 void add_list_command(CLI::App& program, int& status) {
   auto* command =
       program.add_subcommand("list", "Show the stages, what they promise, and the cases");
-  auto json = std::make_shared<std::string>();
+  auto json = std::make_shared<std::optional<std::string>>();
   add_json_option(*command, *json);
   command->callback([json, &status] {
-    if (!json->empty()) write_json(*json, json_of_stages());
-    if (*json != "-") print_all();
+    JsonFile file(*json);
+    file.write(json_of_stages());
+    if (!file.takes_standard_output()) print_all();
     status = kAllHeld;
   });
 }

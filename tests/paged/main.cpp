@@ -15,6 +15,18 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
+/// CLI11 complains of a missing sub-command before it looks at the words there are.
+void check_command_name(const CLI::App& program, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::string names;
+  for (const CLI::App* command : program.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  throw paged::InputError("there is no sub-command '" + std::string(argv[1]) + "'; there are " +
+                          names);
+}
+
 /// A message on one line, whatever a library put into it.
 std::string one_line(std::string text) {
   for (char& c : text)
@@ -37,6 +49,7 @@ int main(int argc, char** argv) {
   paged::add_check_command(program, status);
   paged::add_trace_command(program, status);
   try {
+    check_command_name(program, argc, argv);
     program.parse(argc, argv);
     return status;
   } catch (const CLI::CallForHelp&) {

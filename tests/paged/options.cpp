@@ -28,7 +28,7 @@ std::vector<const Stage*> StageOptions::chosen_stages() const {
   return all;
 }
 
-void add_json_option(CLI::App& command, std::string& file) {
+void add_json_option(CLI::App& command, std::optional<std::string>& file) {
   command.add_option("--json", file, "also write the results as JSON; - is standard output")
       ->type_name("FILE");
 }

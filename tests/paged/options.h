@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct StageOptions {
 };
 
 /// Adds --json FILE.
-void add_json_option(CLI::App& command, std::string& file);
+void add_json_option(CLI::App& command, std::optional<std::string>& file);
 
 /// Adds --case NAME|FILE, which may be repeated.
 void add_case_option(CLI::App& command, std::vector<std::string>& cases);

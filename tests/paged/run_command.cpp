@@ -21,8 +21,8 @@ struct RunRequest {
   StageOptions stage;
   std::vector<std::string> cases;
   std::map<std::string, std::string> tensors;  // by the name they have in case files
-  std::string output;
-  std::string json;
+  std::optional<std::string> output;
+  std::optional<std::string> json;
 };
 
 std::vector<Case> chosen_cases(const RunRequest& request) {
@@ -58,7 +58,7 @@ void print(const std::vector<StageRun>& runs) {
 int run(const RunRequest& request) {
   const std::vector<const Stage*> stages = request.stage.chosen_stages();
   const std::vector<Case> cases = chosen_cases(request);
-  if (!request.output.empty() && stages.size() * cases.size() != 1)
+  if (request.output && stages.size() * cases.size() != 1)
     throw InputError("--output takes one stage and one case; this request has " +
                      std::to_string(stages.size()) + " stages and " + std::to_string(cases.size()) +
                      " cases");
@@ -66,6 +66,12 @@ int run(const RunRequest& request) {
   // Refuse before anything runs: a request is served whole or not at all.
   for (const Stage* stage : stages)
     for (const Case& c : cases) KernelUnderTest(*stage, *device).check_supported(c.problem);
+
+  if (request.output && request.output == request.json)
+    throw InputError("--output and --json name the same file '" + *request.output + "'");
+  JsonFile json(request.json);
+  std::unique_ptr<OutputFile> output;
+  if (request.output) output = std::make_unique<OutputFile>(*request.output);
 
   std::vector<StageRun> runs;
   bool all_passed = true;
@@ -79,9 +85,9 @@ int run(const RunRequest& request) {
         all_passed = all_passed && runs.back().comparison.passed;
       }
   }
-  if (!request.output.empty()) write_npy(request.output, runs.front().outputs.output);
-  if (!request.json.empty()) write_json(request.json, json_of_runs(runs));
-  if (request.json != "-") print(runs);
+  if (output) output->commit(npy_of(runs.front().outputs.output));
+  json.write(json_of_runs(runs));
+  if (!json.takes_standard_output()) print(runs);
   return all_passed ? kAllHeld : kSomethingFailed;
 }
 

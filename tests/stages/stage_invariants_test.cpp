@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <ostream>
 #include <tuple>
 
 namespace paged {
@@ -25,6 +26,8 @@ std::string name_of(const StageOnBackend& place) {
          (place.checking == Checking::unchecked ? "_unchecked" : "") + "_stage_" +
          std::to_string(place.number);
 }
+
+void PrintTo(const StageOnBackend& place, std::ostream* stream) { *stream << name_of(place); }
 
 std::vector<StageOnBackend> places(bool with_unchecked) {
   std::vector<StageOnBackend> all;

@@ -38,6 +38,7 @@ Invariant block_isolation() {
           "for each sequence in turn, NaN in all blocks but its own",
           "a wrong row of the table; a neighbour's pages; physical ids computed, not looked up",
           cases,
+          {},
           check};
 }
 

@@ -52,6 +52,7 @@ Invariant block_permutation() {
           "reversed and three random renamings of all blocks",
           "physical and logical indices mixed up; an order of tokens taken from addresses",
           cases,
+          {},
           check};
 }
 

@@ -34,6 +34,7 @@ Invariant determinism() {
           "3 runs on the CPU machine, 50 on a GPU",
           "races; floating-point atomics; reads of memory that nothing wrote",
           cases,
+          {},
           check};
 }
 

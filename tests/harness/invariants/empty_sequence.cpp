@@ -56,6 +56,7 @@ Invariant empty_sequence() {
           "alone and beside others, with table rows of -1",
           "division by a sum of zero; NaN; output left from before",
           cases,
+          {},
           check};
 }
 

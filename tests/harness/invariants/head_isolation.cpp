@@ -53,6 +53,7 @@ Invariant head_isolation() {
           "for each KV head in turn, NaN in all others; groups of 1, 4, 5 and 7 query heads",
           "a wrong map from query heads to KV heads; a wrong head stride",
           cases,
+          {},
           check};
 }
 

@@ -6,9 +6,13 @@ namespace paged {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  // All logits far below any finite stand-in for minus infinity.
+  CaseSpec far_below = make_case(scalar, {2, 1, 64, 16}, {9, 33}, "negative-logits", seed);
+  far_below.name += " at -6e4";
+  far_below.key_values.logit = -6e4;
   return {make_case(scalar, {2, 1, 64, 16}, {17}, "large-logits", seed),
           make_case(scalar, {2, 1, 64, 8}, {1, 40}, "large-logits", seed),
-          make_case(scalar, {4, 2, 128, 32}, {100}, "large-logits", seed)};
+          make_case(scalar, {4, 2, 128, 32}, {100}, "large-logits", seed), far_below};
 }
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
@@ -23,9 +27,10 @@ Invariant large_logits() {
   return {"large-logits",
           "Logits of +-1e4 and a single dominant token stay finite and right.",
           "logits in [-1e4, 1e4]: |o - o_ref| <= bound",
-          "one token at 1e4 above others at 5e3 and -1e4",
-          "a softmax that doesn't subtract its maximum; logits in f16",
+          "one token at 1e4 above others at 5e3 and -1e4; all logits near -6e4",
+          "a softmax that doesn't subtract its maximum; a finite minus infinity; logits in f16",
           cases,
+          {},
           check};
 }
 

@@ -69,6 +69,7 @@ Invariant reference() {
           "and 1024; several input families",
           "everything coarse: a wrong page, head, scale, mask or sum",
           cases,
+          {},
           check};
 }
 

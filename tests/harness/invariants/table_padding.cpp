@@ -58,6 +58,7 @@ Invariant table_padding() {
           "padding of -1, INT_MAX, other sequences' blocks, ids past the cache; wider rows",
           "reading whole rows; an off-by-one count of pages",
           cases,
+          {},
           check};
 }
 

@@ -53,6 +53,7 @@ Invariant tail_isolation() {
           "NaN, +infinity, -infinity, 65504 and 1e4, in keys and in values, each alone",
           "a missing tail mask; 0 * NaN in the weighted sum; masked logits of 0 in the softmax",
           cases,
+          {},
           check};
 }
 

@@ -38,6 +38,7 @@ Invariant writes_only_output() {
           "two runs over different old contents; guard zones; inputs compared afterwards",
           "unwritten rows; out-of-bounds writes; caches changed in place",
           cases,
+          {},
           check};
 }
 
