@@ -35,6 +35,9 @@ enum paged_element_type {
   PAGED_E5M2 = 4
 };
 
+/** Which kernel a callee that has both takes. */
+enum paged_kernel_variant { PAGED_AUTO = 0, PAGED_V1 = 1, PAGED_V2 = 2 };
+
 /** Inputs and outputs of one decode step. All pointers are 16-byte aligned. */
 typedef struct paged_decode_args {
   int32_t version; /**< PAGED_DECODE_VERSION */
@@ -78,6 +81,10 @@ typedef struct paged_decode_args {
   float* lse;            /**< or NULL; log-sum-exp of the logits, -infinity for no token */
   float* logits;         /**< or NULL; entries past seq_len are not written */
   int64_t logits_stride; /**< >= max_seq_len */
+
+  void* workspace; /**< as many bytes as the callee asks for; NULL if it asks for none */
+  int32_t partition_size; /**< tokens per partition, a multiple of block_size; for V2 */
+  int32_t variant;        /**< paged_kernel_variant */
 } paged_decode_args;
 
 #ifdef __cplusplus

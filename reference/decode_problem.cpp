@@ -186,6 +186,8 @@ DecodeShape DecodeProblem::shape() const {
   sizes.max_seq_len = seq_lens.empty() ? 0 : *std::max_element(seq_lens.begin(), seq_lens.end());
   sizes.scalar = scalar;
   sizes.cache = cache();
+  sizes.partition_size = partition_size;
+  sizes.variant = variant;
   return sizes;
 }
 
@@ -198,6 +200,7 @@ void DecodeProblem::validate() const {
   check_alibi_slopes(*this);
   check_block_tables(*this);
   check_sparsity(*this);
+  check_at_least("partition_size", partition_size, 1);
 }
 
 void check_cache_scale(const char* name, float scale) {

@@ -34,6 +34,10 @@ struct DecodeProblem {
   std::vector<float> alibi_slopes;     // [num_heads], or empty: no position bias
   BlockSparsity sparsity;
 
+  // How a stage may compute it; the result does not depend on these.
+  int partition_size = 512;  ///< tokens, a multiple of block_size
+  KernelVariant variant = KernelVariant::automatic;
+
   int num_seqs() const { return static_cast<int>(seq_lens.size()); }
   std::int64_t num_blocks() const { return key_cache.shape().empty() ? 0 : key_cache.shape()[0]; }
   CacheType cache() const { return key_cache.type(); }

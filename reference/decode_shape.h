@@ -6,6 +6,13 @@
 
 namespace paged {
 
+/// Which of the two classical kernels a stage that has both takes.
+enum class KernelVariant {
+  automatic,  ///< the stage's own choice
+  v1,         ///< one CUDA block a (sequence, head)
+  v2          ///< one a partition, and a reduction
+};
+
 /// Sizes and types of one decode step: what decides which kernel runs and what it needs.
 struct DecodeShape {
   int num_seqs = 0;                ///< >= 0
@@ -18,6 +25,8 @@ struct DecodeShape {
   int max_seq_len = 0;             ///< longest sequence of the batch, in tokens
   ScalarType scalar = ScalarType::f16;
   CacheType cache = CacheType::f16;
+  int partition_size = 512;  ///< tokens, a multiple of block_size; for stages that partition
+  KernelVariant variant = KernelVariant::automatic;
 };
 
 }  // namespace paged

@@ -79,8 +79,11 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
                             (arithmetic.subtracts_maximum ? maximum_error : 0.0);
     const double argument_error =
         logits[token] + (arithmetic.subtracts_maximum ? kUnit * argument : 0.0);
-    const double function_error =
-        (arithmetic.exp_ulps_constant + arithmetic.exp_ulps_slope * argument) * 2 * kUnit;
+    // The arguments of a partition's two exponentials add up to the one; their constants are two,
+    // with a subtraction and a product more.
+    const double constant = (arithmetic.partitions ? 2 : 1) * arithmetic.exp_ulps_constant +
+                            (arithmetic.partitions ? 1 : 0);
+    const double function_error = (constant + arithmetic.exp_ulps_slope * argument) * 2 * kUnit;
     bound[token] =
         std::min(std::expm1(argument_error) * (1 + function_error) + function_error, kAnything);
   }
@@ -90,8 +93,12 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
 /// Share of the result that the missing or shifted denominator guard changes.
 double guard_error(const HeadAttention& attention, double maximum_error,
                    const StageArithmetic& arithmetic) {
-  const double guard = kDenominatorGuard / attention.sum;
-  return arithmetic.guards_denominator ? std::min(guard * std::expm1(maximum_error), kAnything) : guard;
+  // A partition's own sum is at least 1.
+  const double guard =
+      kDenominatorGuard / attention.sum + (arithmetic.partitions ? kDenominatorGuard : 0);
+  if (arithmetic.partitions) return guard;
+  return arithmetic.guards_denominator ? std::min(guard * std::expm1(maximum_error), kAnything)
+                                       : guard;
 }
 
 }  // namespace
@@ -108,14 +115,15 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
   bound.logits = bound_logits(problem, kv, attention, arithmetic, seq, head);
   const Eigen::VectorXd exponentials = bound_exponentials(attention, bound.logits, arithmetic);
   const double mean_error = attention.weights.dot(exponentials);
-  const double sum_error = gamma(additions(static_cast<double>(seq_len), arithmetic.lanes_per_sum));
+  const double sum_error = gamma((arithmetic.partitions ? 2 : 1) *
+                                 additions(static_cast<double>(seq_len), arithmetic.lanes_per_sum));
   const double maximum_error = bound.logits.maxCoeff();
 
   // Guard, reciprocal and product: an addition, a division of up to 2 units in the last place, a
-  // multiplication.
-  constexpr double kNormaliseRoundings = 6;
+  // multiplication; twice if partitions are merged.
+  const double normalise_roundings = arithmetic.partitions ? 12 : 6;
   const double common_error =
-      sum_error + gamma(kNormaliseRoundings) + guard_error(attention, maximum_error, arithmetic);
+      sum_error + gamma(normalise_roundings) + guard_error(attention, maximum_error, arithmetic);
   const double chain = 1 + additions(static_cast<double>(seq_len), arithmetic.lanes_per_output) +
                        (is_fp8(problem.cache()) ? 1 : 0);
   const Rounding probability = rounding_to(arithmetic.probabilities);

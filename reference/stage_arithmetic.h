@@ -23,6 +23,9 @@ struct StageArithmetic {
   bool subtracts_maximum = true;
   /// The denominator is sum + 1e-6 as the definition has it. Without it, the bare sum.
   bool guards_denominator = true;
+  /// Long sequences are computed in partitions that a second softmax merges: another exponential,
+  /// and another guard, for each weight.
+  bool partitions = false;
   /// Type that probabilities are rounded to before they multiply values.
   ScalarType probabilities = ScalarType::f32;
 };

@@ -5,10 +5,15 @@
 namespace paged::PAGED_BACKEND {
 
 Stage stage_01_naive_paged_gather();
+Stage stage_02_thread_group_qk();
+Stage stage_03_two_pass_softmax();
+Stage stage_04_vectorised_pv();
+Stage stage_05_partition_and_reduce();
 
 std::span<const Stage> stages() {
   static const Stage all[] = {
-      stage_01_naive_paged_gather(),
+      stage_01_naive_paged_gather(), stage_02_thread_group_qk(),      stage_03_two_pass_softmax(),
+      stage_04_vectorised_pv(),      stage_05_partition_and_reduce(),
   };
   return all;
 }

@@ -1,9 +1,20 @@
-// From the element types of a call, known at run time, to a kernel template's types.
+// From types and sizes of a call, known at run time, to template arguments.
 #pragma once
 #include "kernels/cuda.h"
 #include "kernels/paged_decode.h"
+#include "stages/instance_lists.h"
+
+#include <iterator>
+#include <utility>
+
+#ifndef PAGED_INSTANCES
+#  error "PAGED_INSTANCES is not set: small, pairwise or all (stages/CMakeLists.txt)"
+#endif
 
 namespace paged::PAGED_BACKEND {
+
+/// The list that this compilation of the stages was asked for.
+inline constexpr InstanceList kInstances = InstanceList::PAGED_INSTANCES;
 
 /// Names a type to a generic lambda.
 template <typename T>
@@ -35,6 +46,66 @@ void with_cache_type(const paged_decode_args& args, F f) {
     default:
       return f(TypeTag<scalar_t>{});
   }
+}
+
+/// The enumerators that stand for device types, at compile time.
+template <typename T>
+inline constexpr CacheType kTypeOf = CacheType::f32;
+template <>
+inline constexpr CacheType kTypeOf<__half> = CacheType::f16;
+template <>
+inline constexpr CacheType kTypeOf<__nv_bfloat16> = CacheType::bf16;
+template <>
+inline constexpr CacheType kTypeOf<__nv_fp8_e4m3> = CacheType::e4m3;
+template <>
+inline constexpr CacheType kTypeOf<__nv_fp8_e5m2> = CacheType::e5m2;
+
+/// The types and sizes of one kernel.
+template <typename Scalar, typename Cache, int kHead, int kBlock>
+struct Instance {
+  using scalar_t = Scalar;
+  using cache_t = Cache;
+  static constexpr int kHeadSize = kHead;
+  static constexpr int kBlockSize = kBlock;
+};
+
+/// Calls f(Instance) if the list kInstances has these types and sizes.
+template <typename scalar_t, typename cache_t, int kHead, int kBlock, typename F>
+void with_built(F f) {
+  constexpr auto kScalar = static_cast<ScalarType>(kTypeOf<scalar_t>);
+  if constexpr (is_in(kInstances, kScalar, kTypeOf<cache_t>, kHead, kBlock))
+    f(Instance<scalar_t, cache_t, kHead, kBlock>{});
+}
+
+template <typename scalar_t, typename cache_t, int kHead, typename F, int... kIndices>
+void with_block_size(int block_size, F f, std::integer_sequence<int, kIndices...>) {
+  ((block_size == kBlockSizes[kIndices]
+        ? with_built<scalar_t, cache_t, kHead, kBlockSizes[kIndices]>(f)
+        : void()),
+   ...);
+}
+
+template <typename scalar_t, typename cache_t, typename F, int... kIndices>
+void with_head_size(int head_size, int block_size, F f, std::integer_sequence<int, kIndices...>) {
+  ((head_size == kHeadSizes[kIndices]
+        ? with_block_size<scalar_t, cache_t, kHeadSizes[kIndices]>(
+              block_size, f, std::make_integer_sequence<int, std::size(kBlockSizes)>{})
+        : void()),
+   ...);
+}
+
+/// Calls f(Instance<...>) with the types and sizes of the call, if the list kInstances has them;
+/// check_supported() has refused others before.
+template <typename F>
+void with_instance(const paged_decode_args& args, F f) {
+  with_scalar_type(args, [&](auto scalar) {
+    using scalar_t = typename decltype(scalar)::type;
+    with_cache_type<scalar_t>(args, [&](auto cache) {
+      using cache_t = typename decltype(cache)::type;
+      with_head_size<scalar_t, cache_t>(args.head_size, args.block_size, f,
+                                        std::make_integer_sequence<int, std::size(kHeadSizes)>{});
+    });
+  });
 }
 
 }  // namespace paged::PAGED_BACKEND

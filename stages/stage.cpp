@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 namespace paged {
@@ -45,6 +46,13 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
     refuse("head_size " + std::to_string(shape.head_size), list_of(supports.head_sizes));
   if (!contains(supports.block_sizes, shape.block_size))
     refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
+  if (!is_in(supports.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
+    throw InputError(
+        title(stage) + " is built for the instance list '" + name_of(supports.instances) +
+        "', which lacks scalar " + std::string(name_of(shape.scalar)) + ", cache " +
+        std::string(name_of(shape.cache)) + ", head_size " + std::to_string(shape.head_size) +
+        ", block_size " + std::to_string(shape.block_size) +
+        "; configure with -DPAGED_INSTANCES=all to have it");
 }
 
 void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {
@@ -70,9 +78,40 @@ void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimi
 
 }  // namespace
 
+StageSupport every_type_and_size(InstanceList instances) {
+  return {{ScalarType::f32, ScalarType::f16, ScalarType::bf16},
+          {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3, CacheType::e5m2},
+          {std::begin(kHeadSizes), std::end(kHeadSizes)},
+          {std::begin(kBlockSizes), std::end(kBlockSizes)},
+          instances};
+}
+
+std::vector<std::string> promises_of_every_stage() {
+  return {"reference",       "block-permutation", "table-padding", "tail-isolation",
+          "block-isolation", "head-isolation",    "determinism",   "single-token",
+          "empty-sequence",  "writes-only-output"};
+}
+
 void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {
   check_built(stage, shape);
   check_launch(stage, shape, limits);
+}
+
+DecodeShape shape_of(const paged_decode_args& args) {
+  DecodeShape shape;
+  shape.num_seqs = args.num_seqs;
+  shape.num_heads = args.num_heads;
+  shape.num_kv_heads = args.num_kv_heads;
+  shape.head_size = args.head_size;
+  shape.block_size = args.block_size;
+  shape.num_blocks = args.num_blocks;
+  shape.max_num_blocks_per_seq = args.max_num_blocks_per_seq;
+  shape.max_seq_len = args.max_seq_len;
+  shape.scalar = static_cast<ScalarType>(args.scalar);
+  shape.cache = static_cast<CacheType>(args.cache);
+  shape.partition_size = args.partition_size;
+  shape.variant = static_cast<KernelVariant>(args.variant);
+  return shape;
 }
 
 void check_arguments(const paged_decode_args& args) {
@@ -91,7 +130,7 @@ void check_arguments(const paged_decode_args& args) {
         Pointer{"block_tables", args.block_tables, false},
         Pointer{"seq_lens", args.seq_lens, false}, Pointer{"alibi_slopes", args.alibi_slopes, true},
         Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
-        Pointer{"logits", args.logits, true}}) {
+        Pointer{"logits", args.logits, true}, Pointer{"workspace", args.workspace, true}}) {
     if (pointer.address == nullptr && !pointer.optional)
       throw InputError(std::string(pointer.name) + " is a null pointer");
     const auto misalignment = reinterpret_cast<std::uintptr_t>(pointer.address) % 16;

@@ -5,6 +5,7 @@
 #include "reference/decode_shape.h"
 #include "reference/scalar_type.h"
 #include "reference/stage_arithmetic.h"
+#include "stages/instance_lists.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,15 @@ struct StageSupport {
   std::vector<CacheType> caches;  ///< a cache is fp8 or of the scalar's own type
   std::vector<int> head_sizes;
   std::vector<int> block_sizes;
+  /// Which combinations of these this build has kernels for.
+  InstanceList instances = InstanceList::all;
 };
+
+/// All scalar and cache types, head sizes and block sizes, as far as `instances` has them.
+StageSupport every_type_and_size(InstanceList instances = InstanceList::all);
+
+/// The invariants that no stage breaks, however naive.
+std::vector<std::string> promises_of_every_stage();
 
 /// An invariant that a stage knowingly breaks. The harness requires it to fail, so that the
 /// statement stays true.
@@ -33,6 +42,7 @@ struct LaunchPlan {
   std::int64_t grid_x = 1, grid_y = 1, grid_z = 1;  ///< blocks
   int threads = 128;                                ///< per block
   std::size_t shared_bytes = 0;                     ///< dynamic shared memory per block
+  std::size_t workspace_bytes = 0;                  ///< device memory at args.workspace
 };
 
 /// One complete decode attention, built for one backend.
@@ -54,6 +64,9 @@ struct Stage {
 /// Throws InputError if the stage is not built for the shape's types and sizes, or if its launch
 /// would exceed the device's limits; names the value, the limit, and what to use instead.
 void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits);
+
+/// The sizes in a call's arguments.
+DecodeShape shape_of(const paged_decode_args& args);
 
 /// Throws InputError for a struct that no stage can take: wrong version, null or misaligned
 /// pointers (all must be 16-byte aligned), sizes below their least value, heads that do not divide,

@@ -158,6 +158,8 @@ DecodeProblem empty_problem(const CaseSpec& spec) {
   problem.seq_lens.assign(spec.seq_lens.begin(), spec.seq_lens.end());
   problem.alibi_slopes.assign(spec.alibi_slopes.begin(), spec.alibi_slopes.end());
   problem.sparsity = spec.block_sparse;
+  problem.partition_size = spec.partition_size;
+  problem.variant = spec.variant;
   return problem;
 }
 

@@ -99,9 +99,13 @@ void read_partitioning(JsonObject& json, CaseSpec& spec) {
   if (json.has("partition_size"))
     spec.partition_size = static_cast<int>(json.integer("partition_size", 1, kMaxInt));
   if (!json.has("variant")) return;
-  spec.variant = json.text("variant");
-  if (spec.variant != "v1" && spec.variant != "v2" && spec.variant != "auto")
-    json.fail("variant", "is \"" + spec.variant + "\"; known are v1, v2, auto");
+  const std::string variant = json.text("variant");
+  if (variant == "v1")
+    spec.variant = KernelVariant::v1;
+  else if (variant == "v2")
+    spec.variant = KernelVariant::v2;
+  else if (variant != "auto")
+    json.fail("variant", "is \"" + variant + "\"; known are v1, v2, auto");
 }
 
 void read_types(JsonObject& json, CaseSpec& spec) {

@@ -1,6 +1,7 @@
 // A test case as people write it: sizes, lengths, tables, and where the values come from.
 #pragma once
 #include "reference/block_sparsity.h"
+#include "reference/decode_shape.h"
 #include "reference/scalar_type.h"
 
 #include <cstdint>
@@ -62,7 +63,7 @@ struct CaseSpec {
   /// cache stores them divided by its scale.
   std::map<std::string, std::filesystem::path> tensors;
   int partition_size = 512;      ///< tokens per partition, for stages that partition
-  std::string variant = "auto";  ///< "v1", "v2" or "auto", for stages that have the choice
+  KernelVariant variant = KernelVariant::automatic;  ///< "v1", "v2" or "auto"
 };
 
 /// Reads a case file. Paths of tensors are relative to the file. Throws InputError naming the file

@@ -15,7 +15,8 @@ namespace {
 
 /// A problem's tensors on a device, each in a buffer of its own.
 struct DeviceProblem {
-  DeviceProblem(Device& device, const DecodeProblem& problem, const RunOptions& options);
+  DeviceProblem(Device& device, const DecodeProblem& problem, std::size_t workspace_bytes,
+                const RunOptions& options);
 
   paged_decode_args arguments(const DecodeProblem& problem) const;
   /// The inputs and the host data that they must still hold.
@@ -23,7 +24,7 @@ struct DeviceProblem {
       const DecodeProblem& problem) const;
 
   GuardedBuffer query, key_cache, value_cache, block_tables, seq_lens, output, lse;
-  std::optional<GuardedBuffer> alibi_slopes, logits;
+  std::optional<GuardedBuffer> alibi_slopes, logits, workspace;
   DecodeShape shape;
 };
 
@@ -49,7 +50,7 @@ void forget_unused(Device& device, const DecodeProblem& problem, const DevicePro
 }
 
 DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
-                             const RunOptions& options)
+                             std::size_t workspace_bytes, const RunOptions& options)
     : query(device, problem.query.size_in_bytes(), "query"),
       key_cache(device, problem.key_cache.size_in_bytes(), "key_cache"),
       value_cache(device, problem.value_cache.size_in_bytes(), "value_cache"),
@@ -68,6 +69,7 @@ DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
     alibi_slopes->upload(problem.alibi_slopes.data());
   }
   if (options.logits) logits.emplace(device, bytes_of_lse(shape) * shape.max_seq_len, "logits");
+  if (workspace_bytes > 0) workspace.emplace(device, workspace_bytes, "workspace");
   output.fill(options.output_fill);
   device.forget(output.data(), problem.query.size_in_bytes());
   forget_unused(device, problem, *this);
@@ -109,6 +111,9 @@ paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
   args.lse = static_cast<float*>(lse.data());
   args.logits = logits ? static_cast<float*>(logits->data()) : nullptr;
   args.logits_stride = shape.max_seq_len;
+  args.workspace = workspace ? workspace->data() : nullptr;
+  args.partition_size = shape.partition_size;
+  args.variant = static_cast<int>(shape.variant);
   return args;
 }
 
@@ -144,7 +149,7 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   outputs.output = Tensor(same_as(problem.scalar), problem.query.shape());
   if (problem.num_seqs() == 0) return outputs;  // no block to launch
 
-  DeviceProblem buffers(device_, problem, options);
+  DeviceProblem buffers(device_, problem, stage_.plan(problem.shape()).workspace_bytes, options);
   const DecodeShape& shape = buffers.shape;
   const paged_decode_args args = buffers.arguments(problem);
   check_arguments(args);

@@ -15,5 +15,6 @@ Invariant determinism();
 Invariant empty_sequence();
 Invariant writes_only_output();
 Invariant large_logits();
+Invariant partition_invariance();
 
 }  // namespace paged

@@ -1,5 +1,6 @@
 // Short ways to describe the cases that invariants are tried on.
 #pragma once
+#include "stages/instance_lists.h"
 #include "tests/harness/case_spec.h"
 
 #include <cstdint>
@@ -23,8 +24,5 @@ CaseSpec make_case(ScalarType scalar, CaseSizes sizes, std::vector<int> seq_lens
 
 /// first, first + 1, ... last
 std::vector<int> every_length(int first, int last);
-
-/// The page sizes that stages are built for.
-inline constexpr int kBlockSizes[] = {8, 16, 32};
 
 }  // namespace paged

@@ -1,0 +1,30 @@
+// The weighted sum of values, one scalar at a time: one thread owns one output dimension.
+#pragma once
+#include "kernels/conversion.cuh"
+#include "kernels/head_task.cuh"
+#include "kernels/phase.h"
+
+namespace paged::PAGED_BACKEND {
+
+/// Writes the output of the task's head. weights: shared memory, [tokens of the task].
+template <int kThreads, typename scalar_t, typename cache_t>
+__device__ void scalar_pv(const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task,
+                          int block_size, const float* weights) {
+  enter_phase(Phase::pv);
+  const int* block_table = t.block_table_of(task.seq);
+  for (int dim = threadIdx.x; dim < t.head_size; dim += kThreads) {
+    float accumulator = 0.0F;
+    for (int page = task.first_page; page < task.end_page; ++page) {
+      if (!t.sparsity.takes_part(page, task.seq_len, block_size, task.stripe)) continue;
+      const cache_t* values = t.value_page(block_table[page], task.kv_head);
+      const int first = page * block_size;
+      const int tokens = min(block_size, task.end_token - first);
+      for (int offset = 0; offset < tokens; ++offset)
+        accumulator += weights[first - task.first_token + offset] *
+                       to_float(values[value_offset_in_page(offset, dim, block_size)]);
+    }
+    t.output_of(task.seq, task.head)[dim] = from_float<scalar_t>(t.v_scale * accumulator);
+  }
+}
+
+}  // namespace paged::PAGED_BACKEND

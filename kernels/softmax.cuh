@@ -1,0 +1,70 @@
+// From logits in shared memory to weights in the same place.
+#pragma once
+#include "kernels/cuda.h"
+#include "kernels/phase.h"
+#include "kernels/reduction.cuh"
+
+namespace paged::PAGED_BACKEND {
+
+/// What a softmax leaves beside the weights. Valid in every thread.
+struct SoftmaxStatistics {
+  float maximum;  ///< what was subtracted from the logits, 0 if nothing was
+  float sum;      ///< of the exponentials
+
+  /// Log-sum-exp of the logits; -infinity for no token.
+  __device__ float lse() const { return maximum + logf(sum); }
+};
+
+/// Shared memory of a softmax of kThreads threads.
+template <int kThreads>
+struct SoftmaxScratch {
+  float maximum[kThreads / 32];
+  float sum[kThreads / 32];
+};
+
+/// exp(logit) / sum, with nothing subtracted: overflows above 88, vanishes below -103.
+///
+/// weights: shared memory, [tokens], the logits on entry. Returns after a barrier: all weights may
+/// be read by all threads.
+template <int kThreads>
+__device__ SoftmaxStatistics naive_softmax(float* weights, int tokens,
+                                           SoftmaxScratch<kThreads>& scratch) {
+  enter_phase(Phase::softmax);
+  __syncthreads();  // from here on every thread may read all logits
+  float sum = 0.0F;
+  for (int token = threadIdx.x; token < tokens; token += kThreads) {
+    weights[token] = __expf(weights[token]);
+    sum += weights[token];
+  }
+  sum = block_sum<kThreads>(sum, scratch.sum);              // in every thread
+  const float normaliser = sum > 0.0F ? 1.0F / sum : 0.0F;  // no token at all: zeros
+  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] *= normaliser;
+  __syncthreads();  // from here on every thread may read all weights
+  return {0.0F, sum};
+}
+
+/// exp(logit - maximum) / (sum + 1e-6): the two-pass stable softmax.
+///
+/// weights as in naive_softmax; thread_maximum: the greatest logit of the tokens that this thread
+/// or its group computed. Returns after a barrier: all weights may be read by all threads.
+template <int kThreads>
+__device__ SoftmaxStatistics two_pass_softmax(float* weights, int tokens, float thread_maximum,
+                                              SoftmaxScratch<kThreads>& scratch) {
+  enter_phase(Phase::softmax);
+  // Its barrier also publishes the logits.
+  float maximum = block_max<kThreads>(thread_maximum, scratch.maximum);  // in every thread
+  // No token takes part: -infinity - -infinity would be NaN.
+  const float shift = maximum == -INFINITY ? 0.0F : maximum;
+  float sum = 0.0F;
+  for (int token = threadIdx.x; token < tokens; token += kThreads) {
+    weights[token] = __expf(weights[token] - shift);
+    sum += weights[token];
+  }
+  sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread
+  const float normaliser = __fdividef(1.0F, sum + 1e-6F);
+  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] *= normaliser;
+  __syncthreads();  // from here on every thread may read all weights
+  return {maximum, sum};
+}
+
+}  // namespace paged::PAGED_BACKEND

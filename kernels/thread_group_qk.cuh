@@ -1,0 +1,115 @@
+// q . k by thread groups: several lanes share one token and load 16 bytes of its key at a time.
+#pragma once
+#include "kernels/conversion.cuh"
+#include "kernels/head_task.cuh"
+#include "kernels/phase.h"
+#include "kernels/reduction.cuh"
+#include "kernels/vector_load.cuh"
+
+namespace paged::PAGED_BACKEND {
+
+/// How a warp is cut into thread groups so that one pass over it covers one page.
+///
+///   block_size   kGroupSize   lanes of a warp
+///        8            4       0 0 0 0 1 1 1 1 2 2 2 2 ...   (token of the page)
+///       16            2       0 0 1 1 2 2 ...
+///       32            1       0 1 2 3 ...
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
+struct ThreadGroups {
+  static constexpr int kGroupSize = kBlockSize >= 32 ? 1 : 32 / kBlockSize;
+  /// Elements of a lane's vector: a group takes 16 bytes of query at a time.
+  static constexpr int kVector = 16 / (kGroupSize * static_cast<int>(sizeof(scalar_t)));
+  static constexpr int kVectorsPerLane = kHeadSize / (kGroupSize * kVector);
+  /// x of the key layout.
+  static constexpr int kX = 16 / static_cast<int>(sizeof(cache_t));
+
+  static_assert(32 % kBlockSize == 0, "a warp covers whole pages");
+  static_assert(kHeadSize % (kGroupSize * kVector) == 0, "lanes share the head evenly");
+  static_assert(kHeadSize % kX == 0, "a key is whole 16-byte vectors");
+
+  /// The query, staged once for all groups: [offset of the lane in its group][vector]. Lanes of one
+  /// offset read the same vector at the same time, a broadcast.
+  struct Query {
+    Vec<scalar_t, kVector> vectors[kGroupSize][kVectorsPerLane];
+  };
+};
+
+/// Partial sums of one dot product, in every instance: 16 bytes of query are 4 or 8 elements, each
+/// with a sum of its own.
+inline constexpr int kPartialSumsPerDot = 4;
+
+/// Copies the query of (seq, head) to shared memory. A barrier must follow before it is read.
+template <typename Groups, int kThreads, typename scalar_t>
+__device__ void stage_query(const scalar_t* query, typename Groups::Query& staged) {
+  for (int i = threadIdx.x; i < Groups::kGroupSize * Groups::kVectorsPerLane; i += kThreads) {
+    // Neighbouring lanes of a group take neighbouring vectors of the head.
+    const int lane_offset = i % Groups::kGroupSize;
+    const int vector = i / Groups::kGroupSize;
+    staged.vectors[lane_offset][vector] = load_vec<Groups::kVector>(query + i * Groups::kVector);
+  }
+}
+
+/// Computes the logits of the task's tokens, warps taking pages in turn.
+///
+/// logits: shared memory, [pages of the task * kBlockSize], index 0 being first_token. Slots past
+/// the sequence's end get 0 (they are read with a weight, which must not be NaN, and masked later);
+/// tokens of pages that block-sparse attention leaves out get -infinity.
+/// Returns the greatest logit that this thread's group saw, -infinity for none. A barrier must
+/// follow before other threads' logits are read.
+template <int kHeadSize, int kBlockSize, int kThreads, typename scalar_t, typename cache_t>
+__device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task,
+                                 float* logits) {
+  using Groups = ThreadGroups<scalar_t, cache_t, kHeadSize, kBlockSize>;
+  constexpr int kWarps = kThreads / 32;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int lane_offset = lane % Groups::kGroupSize;
+  const int token_in_page = lane / Groups::kGroupSize;
+
+  __shared__ typename Groups::Query query;
+  stage_query<Groups, kThreads>(t.query_of(task.seq, task.head), query);
+  __syncthreads();  // from here on every thread may read the whole query
+
+  float greatest = -INFINITY;
+  for (int page = task.first_page + warp; page < task.end_page; page += kWarps) {
+    const int token = page * kBlockSize + token_in_page;
+    float logit = -INFINITY;
+    if (t.sparsity.takes_part(page, task.seq_len, kBlockSize, task.stripe)) {
+      enter_phase(Phase::gather);
+      const int physical_block = t.block_table_of(task.seq)[page];
+      const cache_t* keys =
+          t.key_page(physical_block, task.kv_head);  // [kHeadSize/x, kBlockSize, x]
+      Vec<cache_t, Groups::kVector> key[Groups::kVectorsPerLane];
+#pragma unroll
+      for (int vector = 0; vector < Groups::kVectorsPerLane; ++vector) {
+        const int dim = (vector * Groups::kGroupSize + lane_offset) * Groups::kVector;
+        key[vector] = load_vec<Groups::kVector>(
+            keys + key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX));
+      }
+      enter_phase(Phase::qk);
+      // One partial sum an element of the vector: independent chains hide the latency of the adds.
+      float partial[Groups::kVector] = {};
+#pragma unroll
+      for (int vector = 0; vector < Groups::kVectorsPerLane; ++vector) {
+        const Vec<scalar_t, Groups::kVector> q = query.vectors[lane_offset][vector];
+#pragma unroll
+        for (int i = 0; i < Groups::kVector; ++i)
+          partial[i] += to_float(q[i]) * to_float(key[vector][i]);
+      }
+      float dot = 0.0F;
+#pragma unroll
+      for (int i = 0; i < Groups::kVector; ++i) dot += partial[i];
+      dot = warp_sum<Groups::kGroupSize>(dot);  // in every lane of the group
+      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+    }
+    const bool past_end = token >= task.seq_len;
+    if (lane_offset == 0) {
+      logits[token - task.first_token] = past_end ? 0.0F : logit;
+      if (t.logits != nullptr && !past_end) t.logits_of(task.seq, task.head)[token] = logit;
+    }
+    if (!past_end) greatest = fmaxf(greatest, logit);
+  }
+  return greatest;
+}
+
+}  // namespace paged::PAGED_BACKEND

@@ -1,0 +1,117 @@
+// The weighted sum of values, 16 bytes of tokens at a time, summed over lanes and warps.
+#pragma once
+#include "kernels/conversion.cuh"
+#include "kernels/head_task.cuh"
+#include "kernels/phase.h"
+#include "kernels/reduction.cuh"
+#include "kernels/vector_load.cuh"
+
+namespace paged::PAGED_BACKEND {
+
+/// How a warp walks a page of values, [kHeadSize, kBlockSize]: each lane loads kVector tokens of
+/// one row (one output dimension), kLanesPerRow lanes make a row, and the warp covers kRowsPerStep
+/// rows.
+///
+///   f16, block_size 16: vectors of 8 tokens, 2 lanes a row, 16 rows a step, 8 steps for 128 rows
+template <typename scalar_t, int kHeadSize, int kBlockSize>
+struct ValueRows {
+  static constexpr int kVector = 16 / static_cast<int>(sizeof(scalar_t)) < kBlockSize
+                                     ? 16 / static_cast<int>(sizeof(scalar_t))
+                                     : kBlockSize;
+  static constexpr int kLanesPerRow = kBlockSize / kVector;
+  static constexpr int kRowsPerStep = 32 / kLanesPerRow;
+  static constexpr int kRowsPerLane = (kHeadSize + kRowsPerStep - 1) / kRowsPerStep;
+};
+
+/// Adds weight * value over the task's pages, warps taking pages in turn.
+///
+/// weights: shared memory, [pages of the task * kBlockSize]; slots past the end hold finite
+/// numbers. sums: the lane's share of its rows, [kRowsPerLane]; row i of a lane is lane /
+/// kLanesPerRow + i * kRowsPerStep.
+template <int kHeadSize, int kBlockSize, int kThreads, typename scalar_t, typename cache_t>
+__device__ void add_weighted_values(
+    const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task, const float* weights,
+    float (&sums)[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane]) {
+  using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int first_row = lane / Rows::kLanesPerRow;
+  const int offset = lane % Rows::kLanesPerRow * Rows::kVector;
+  const int* block_table = t.block_table_of(task.seq);
+
+  for (int page = task.first_page + warp; page < task.end_page; page += kThreads / 32) {
+    if (!t.sparsity.takes_part(page, task.seq_len, kBlockSize, task.stripe)) continue;
+    const cache_t* values =
+        t.value_page(block_table[page], task.kv_head);  // [kHeadSize, kBlockSize]
+    const int token = page * kBlockSize + offset;
+    float weight[Rows::kVector];
+#pragma unroll
+    for (int i = 0; i < Rows::kVector; i += 4) {
+      const Vec<float, 4> four = load_vec<4>(weights + token - task.first_token + i);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) weight[i + k] = four[k];
+    }
+    const int valid = task.seq_len - token;  // of the vector's tokens; may be negative or too many
+#pragma unroll
+    for (int i = 0; i < Rows::kRowsPerLane; ++i) {
+      const int row = first_row + i * Rows::kRowsPerStep;
+      if (row >= kHeadSize) continue;
+      const Vec<cache_t, Rows::kVector> value =
+          load_vec<Rows::kVector>(values + value_offset_in_page(offset, row, kBlockSize));
+#pragma unroll
+      for (int k = 0; k < Rows::kVector; ++k) {
+        // What lies past the end may be NaN, and 0 * NaN is NaN: it must become 0 before the
+        // product.
+        const float v = k < valid ? to_float(value[k]) : 0.0F;
+        sums[i] += weight[k] * v;
+      }
+    }
+  }
+}
+
+/// Adds the sums of all lanes and warps that share a row; valid in warp 0, in the first lane of
+/// each row's kLanesPerRow lanes. exchange: shared memory, [warps / 2, kHeadSize], which no thread
+/// may still be using.
+template <int kHeadSize, int kBlockSize, int kThreads, typename scalar_t>
+__device__ void add_over_warps(
+    float (&sums)[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane], float* exchange) {
+  using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < Rows::kRowsPerLane; ++i) sums[i] = warp_sum<Rows::kLanesPerRow>(sums[i]);
+
+    // A tree: the upper half of the warps hands its rows to the lower half, which adds them.
+#pragma unroll
+  for (int half = kThreads / 32 / 2; half >= 1; half /= 2) {
+    const auto each_row = [&](auto f) {
+#pragma unroll
+      for (int i = 0; i < Rows::kRowsPerLane; ++i) {
+        const int row = lane / Rows::kLanesPerRow + i * Rows::kRowsPerStep;
+        if (row < kHeadSize && lane % Rows::kLanesPerRow == 0) f(i, row);
+      }
+    };
+    if (warp >= half && warp < 2 * half)
+      each_row([&](int i, int row) { exchange[(warp - half) * kHeadSize + row] = sums[i]; });
+    __syncthreads();  // from here on the upper half's sums may be read
+    if (warp < half) each_row([&](int i, int row) { sums[i] += exchange[warp * kHeadSize + row]; });
+    __syncthreads();  // from here on exchange may be written again
+  }
+}
+
+/// Calls write(dim, sum) for every output dimension, once, in the lanes that hold the sums of
+/// add_over_warps().
+template <int kHeadSize, int kBlockSize, typename scalar_t, typename Write>
+__device__ void for_each_output(
+    const float (&sums)[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane], Write write) {
+  using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
+  if (threadIdx.x / 32 != 0) return;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < Rows::kRowsPerLane; ++i) {
+    const int row = lane / Rows::kLanesPerRow + i * Rows::kRowsPerStep;
+    if (row < kHeadSize && lane % Rows::kLanesPerRow == 0) write(row, sums[i]);
+  }
+}
+
+}  // namespace paged::PAGED_BACKEND

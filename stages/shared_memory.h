@@ -1,0 +1,34 @@
+// How much dynamic shared memory the classical kernels need.
+#pragma once
+#include "reference/cache_layout.h"
+#include "reference/decode_shape.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace paged {
+
+/// Bytes of the logits of the longest sequence, in whole pages: 4 * ceil(max_seq_len / B) * B.
+/// 32 KiB at 8192 tokens.
+inline std::size_t bytes_of_logits(const DecodeShape& shape) {
+  return sizeof(float) * static_cast<std::size_t>(num_pages(shape.max_seq_len, shape.block_size)) *
+         shape.block_size;
+}
+
+/// Bytes of the partial outputs that half of the warps hand to the other half.
+inline std::size_t bytes_of_partial_outputs(int head_size, int threads) {
+  return sizeof(float) * static_cast<std::size_t>(threads / 32 / 2) * head_size;
+}
+
+/// V1: one buffer serves as logits and then as partial outputs, so the larger of the two.
+inline std::size_t bytes_of_v1(const DecodeShape& shape, int threads) {
+  return std::max(bytes_of_logits(shape), bytes_of_partial_outputs(shape.head_size, threads));
+}
+
+/// V2: the logits of one partition, or the partial outputs. 2 KiB at 512 tokens.
+inline std::size_t bytes_of_v2(int partition_size, int head_size, int threads) {
+  return std::max(sizeof(float) * static_cast<std::size_t>(partition_size),
+                  bytes_of_partial_outputs(head_size, threads));
+}
+
+}  // namespace paged

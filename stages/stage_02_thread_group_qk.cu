@@ -1,0 +1,81 @@
+// Stage 2: thread-group QK.
+//
+// Adds      thread groups: 32 / block_size lanes share one token, and each loads a vector of its
+// key,
+//           so that a warp covers one page and a group moves 16 bytes at a time. The query is
+//           staged once in shared memory. Read kernels/thread_group_qk.cuh.
+// Expect    QK in whole sectors: a request of a warp takes the sectors it needs and no more.
+// Still     exp() of the bare logit (stage 3). Values one scalar at a time (stage 4). All logits of
+// a wrong     sequence in shared memory (stage 5).
+//
+// Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
+
+#include "kernels/scalar_pv.cuh"
+#include "kernels/softmax.cuh"
+#include "kernels/thread_group_qk.cuh"
+#include "stages/dispatch.cuh"
+#include "stages/shared_memory.h"
+#include "stages/stage.h"
+
+namespace paged::PAGED_BACKEND {
+namespace {
+
+constexpr int kThreads = 128;
+
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
+__global__ void __launch_bounds__(kThreads)
+    thread_group_qk_attention(const DecodeTensors<scalar_t, cache_t> t) {
+  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
+  float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]
+
+  thread_group_qk<kHeadSize, kBlockSize, kThreads>(t, task, weights);
+
+  __shared__ SoftmaxScratch<kThreads> scratch;
+  const SoftmaxStatistics statistics = naive_softmax(weights, task.tokens(), scratch);
+  if (t.lse != nullptr && threadIdx.x == 0)
+    t.lse[task.seq * t.num_heads + task.head] = statistics.lse();
+
+  scalar_pv<kThreads>(t, task, kBlockSize, weights);
+}
+
+LaunchPlan plan(const DecodeShape& shape) {
+  return {shape.num_heads, shape.num_seqs, 1, kThreads, bytes_of_logits(shape)};
+}
+
+void run(const paged_decode_args& args) {
+  const LaunchPlan launch_plan = plan(shape_of(args));
+  with_instance(args, [&](auto instance) {
+    using I = decltype(instance);
+    using scalar_t = typename I::scalar_t;
+    using cache_t = typename I::cache_t;
+    launch(thread_group_qk_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
+           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes, Stream{},
+           DecodeTensors<scalar_t, cache_t>(args));
+  });
+}
+
+}  // namespace
+
+Stage stage_02_thread_group_qk() {
+  Stage stage;
+  stage.number = 2;
+  stage.name = "thread-group-qk";
+  stage.idea =
+      "groups of 32/B lanes share a token and load 16 bytes of key at a time; the query is staged "
+      "in shared memory";
+  stage.supports = every_type_and_size(kInstances);
+  stage.promises = promises_of_every_stage();
+  stage.breaks = {
+      {"large-logits",
+       "exp() of the bare logit overflows above 88 and vanishes below -103; the two-pass "
+       "softmax of stage 3 subtracts the maximum first"}};
+  stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.lanes_per_sum = kThreads;
+  stage.arithmetic.subtracts_maximum = false;
+  stage.arithmetic.guards_denominator = false;
+  stage.plan = plan;
+  stage.run = run;
+  return stage;
+}
+
+}  // namespace paged::PAGED_BACKEND

@@ -1,0 +1,74 @@
+// Stage 3: two-pass stable softmax.
+//
+// Adds      the two-pass stable softmax: the greatest logit, found by shuffles within warps and
+// through
+//           shared memory between them, is subtracted before exp(). Read kernels/softmax.cuh.
+// Expect    right answers for logits of any size; the same loads as stage 2, two barriers more.
+// Still     values one scalar at a time (stage 4). All logits of a sequence in shared memory (stage
+// 5). wrong
+//
+// Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
+
+#include "kernels/scalar_pv.cuh"
+#include "kernels/softmax.cuh"
+#include "kernels/thread_group_qk.cuh"
+#include "stages/dispatch.cuh"
+#include "stages/shared_memory.h"
+#include "stages/stage.h"
+
+namespace paged::PAGED_BACKEND {
+namespace {
+
+constexpr int kThreads = 128;
+
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
+__global__ void __launch_bounds__(kThreads)
+    stable_softmax_attention(const DecodeTensors<scalar_t, cache_t> t) {
+  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
+  float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]
+
+  const float thread_maximum = thread_group_qk<kHeadSize, kBlockSize, kThreads>(t, task, weights);
+
+  __shared__ SoftmaxScratch<kThreads> scratch;
+  const SoftmaxStatistics statistics =
+      two_pass_softmax(weights, task.tokens(), thread_maximum, scratch);
+  if (t.lse != nullptr && threadIdx.x == 0)
+    t.lse[task.seq * t.num_heads + task.head] = statistics.lse();
+
+  scalar_pv<kThreads>(t, task, kBlockSize, weights);
+}
+
+LaunchPlan plan(const DecodeShape& shape) {
+  return {shape.num_heads, shape.num_seqs, 1, kThreads, bytes_of_logits(shape)};
+}
+
+void run(const paged_decode_args& args) {
+  const LaunchPlan launch_plan = plan(shape_of(args));
+  with_instance(args, [&](auto instance) {
+    using I = decltype(instance);
+    using scalar_t = typename I::scalar_t;
+    using cache_t = typename I::cache_t;
+    launch(stable_softmax_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
+           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes, Stream{},
+           DecodeTensors<scalar_t, cache_t>(args));
+  });
+}
+
+}  // namespace
+
+Stage stage_03_two_pass_softmax() {
+  Stage stage;
+  stage.number = 3;
+  stage.name = "two-pass-softmax";
+  stage.idea = "the maximum, by shuffles and shared memory, is subtracted before the exponential";
+  stage.supports = every_type_and_size(kInstances);
+  stage.promises = promises_of_every_stage();
+  stage.promises.push_back("large-logits");
+  stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.lanes_per_sum = kThreads;
+  stage.plan = plan;
+  stage.run = run;
+  return stage;
+}
+
+}  // namespace paged::PAGED_BACKEND

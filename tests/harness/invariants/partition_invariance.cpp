@@ -1,0 +1,52 @@
+#include "tests/harness/comparison.h"
+#include "tests/harness/invariants/all.h"
+#include "tests/harness/invariants/cases.h"
+
+#include <algorithm>
+
+namespace paged {
+namespace {
+
+std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
+  return {make_case(scalar, {1, 1, 64, 16}, {1, 15, 16, 17, 511, 512, 513}, "peaked", seed),
+          make_case(scalar, {1, 1, 64, 16}, {1023, 1024, 1025, 1100}, "peaked", seed),
+          make_case(scalar, {2, 1, 128, 16}, {1100}, "needle", seed),
+          make_case(scalar, {2, 1, 64, 8}, {0, 100}, "normal", seed),
+          make_case(scalar, {2, 1, 64, 32}, {100, 33}, "negative-logits", seed)};
+}
+
+Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
+  const int block_size = c.problem.block_size;
+  Verdict verdict;
+  for (const int partition_size : {0, block_size, 2 * block_size, 512, 1024}) {
+    DecodeProblem problem = c.problem;
+    problem.variant = partition_size == 0 ? KernelVariant::v1 : KernelVariant::v2;
+    if (partition_size > 0) problem.partition_size = partition_size;
+    const ReferenceAnswer answer = reference_answer(problem, kernel.stage().arithmetic);
+    const Comparison comparison = compare(problem, kernel.run(problem), answer);
+    if (!comparison.passed)
+      return Verdict::fail((partition_size == 0
+                                ? "unpartitioned, "
+                                : "in partitions of " + std::to_string(partition_size) + ", ") +
+                           comparison.message);
+    verdict.bound_used = std::max(verdict.bound_used, comparison.bound_used);
+    verdict.max_abs_error = std::max(verdict.max_abs_error, comparison.max_abs_error);
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Invariant partition_invariance() {
+  return {"partition-invariance",
+          "Any partition size gives the same result, and so does none.",
+          "|o(P) - o_ref| <= bound for P = B, 2B, 512, 1024 and unpartitioned",
+          "V1 and V2 at lengths around one and two partitions, partitions of one page, empty "
+          "sequences beside long ones",
+          "a forgotten rescale; boundary tokens lost or counted twice; empty partitions",
+          cases,
+          {},
+          check};
+}
+
+}  // namespace paged
