@@ -1,7 +1,5 @@
 // The first CUDA device: memory, copies, limits, errors.
-#include "kernels/cuda_launch_check.h"
 #include "kernels/device.h"
-#include "kernels/kernel_name.h"
 
 #include <cuda_runtime.h>
 
@@ -13,21 +11,6 @@ namespace {
 
 void check(cudaError_t status, const std::string& what) {
   if (status != cudaSuccess) throw DeviceError(what + ": " + cudaGetErrorString(status));
-}
-
-std::string text_of(dim3 extent) {
-  return std::string("(") + std::to_string(extent.x) + "," + std::to_string(extent.y) + "," +
-         std::to_string(extent.z) + ")";
-}
-
-std::string name_of_kernel(const void* kernel) {
-#if CUDART_VERSION >= 12030
-  const char* name = nullptr;
-  if (cudaFuncGetName(&name, kernel) == cudaSuccess) return bare_kernel_name(name);
-#else
-  static_cast<void>(kernel);
-#endif
-  return "kernel";
 }
 
 unsigned attribute(cudaDeviceAttr which) {
@@ -83,15 +66,6 @@ class CudaDevice : public Device {
 };
 
 }  // namespace
-
-void check_cuda_launch(cudaError_t status, const void* kernel, dim3 grid, dim3 block,
-                       std::size_t shared_bytes) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // reported now: the next launch must not see it
-  throw DeviceError("launch of " + name_of_kernel(kernel) + " with grid " + text_of(grid) +
-                    ", block " + text_of(block) + ", " + std::to_string(shared_bytes) +
-                    " bytes of dynamic shared memory: " + cudaGetErrorString(status));
-}
 
 std::string why_no_cuda_device() {
   int count = 0;

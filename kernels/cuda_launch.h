@@ -1,6 +1,7 @@
 // Launching a kernel on a GPU. For nvcc; g++ sees kernels/simt/launch.h instead.
 #pragma once
 #include "kernels/cuda_launch_check.h"
+#include "kernels/paged_decode.h"
 #include "kernels/phase.h"
 
 #include <cuda_runtime.h>
@@ -16,6 +17,11 @@ namespace paged::PAGED_BACKEND {
 
 using Stream = cudaStream_t;
 
+/// The stream of a call's arguments.
+inline Stream stream_of(const paged_decode_args& args) {
+  return static_cast<cudaStream_t>(args.stream);
+}
+
 /// kernel<<<grid, block, shared_bytes, stream>>>(arguments...).
 /// Throws DeviceError for a launch that the device refuses, with nothing run.
 template <typename... Parameters, typename... Arguments>
@@ -24,10 +30,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   const auto check = [&](cudaError_t status) {
     check_cuda_launch(status, reinterpret_cast<const void*>(kernel), grid, block, shared_bytes);
   };
-  // More than 48 KB of shared memory has to be asked for.
-  if (shared_bytes > 48 * 1024)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes)));
+  check(allow_shared_memory(reinterpret_cast<const void*>(kernel), shared_bytes));
   kernel<<<grid, block, shared_bytes, stream>>>(
       static_cast<std::decay_t<Parameters>>(std::forward<Arguments>(arguments))...);
   check(cudaGetLastError());

@@ -34,7 +34,8 @@ class DeviceError : public std::runtime_error {
 /// A device: memory, and the stream that stages launch on.
 ///
 /// Fresh memory holds 0xFF in every byte, which is NaN in every element type, so that a read of
-/// something unwritten shows. All copies are synchronous.
+/// something unwritten shows; on the CPU machine only up to 256 MiB in one allocation: larger ones
+/// hold zeros, and take no memory where nothing is written. All copies are synchronous.
 class Device {
  public:
   virtual ~Device() = default;

@@ -85,6 +85,7 @@ typedef struct paged_decode_args {
   void* workspace; /**< as many bytes as the callee asks for; NULL if it asks for none */
   int32_t partition_size; /**< tokens per partition, a multiple of block_size; for V2 */
   int32_t variant;        /**< paged_kernel_variant */
+  void* stream;           /**< cudaStream_t; NULL: the default stream. Ignored for host memory. */
 } paged_decode_args;
 
 #ifdef __cplusplus

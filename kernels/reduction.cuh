@@ -30,34 +30,33 @@ __device__ __forceinline__ T warp_max(T value) {
   return value;
 }
 
+/// What block_sum and block_max have in common: each warp's value, from all of its lanes, goes to
+/// scratch [kThreads / 32], which all threads may read when the function returns.
+template <int kThreads, typename T>
+__device__ __forceinline__ void share_values_of_warps(T value_of_warp, T* scratch) {
+  static_assert(kThreads % 32 == 0 && kThreads <= 1024);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value_of_warp;
+  __syncthreads();  // from here on scratch, and all that was shared before it, may be read
+}
+
 /// Sum over a one-dimensional block of kThreads threads (whole warps); valid in every thread.
 ///
 /// scratch: shared memory, [kThreads / 32]. Other warps may still be reading it when the function
 /// returns: it may be written again after the caller's next barrier.
 template <int kThreads, typename T>
 __device__ __forceinline__ T block_sum(T value, T* scratch) {
-  static_assert(kThreads % 32 == 0 && kThreads <= 1024);
-  constexpr int kWarps = kThreads / 32;
+  share_values_of_warps<kThreads>(warp_sum(value), scratch);
   const int lane = threadIdx.x % 32;
-  const int warp = threadIdx.x / 32;
-  value = warp_sum(value);
-  if (lane == 0) scratch[warp] = value;
-  __syncthreads();  // from here on scratch, and all that was shared before it, may be read
-  return warp_sum(lane < kWarps ? scratch[lane] : T(0));
+  return warp_sum(lane < kThreads / 32 ? scratch[lane] : T(0));
 }
 
 /// Maximum over a one-dimensional block of kThreads threads (whole warps); valid in every thread.
 /// scratch as in block_sum.
 template <int kThreads, typename T>
 __device__ __forceinline__ T block_max(T value, T* scratch) {
-  static_assert(kThreads % 32 == 0 && kThreads <= 1024);
-  constexpr int kWarps = kThreads / 32;
+  share_values_of_warps<kThreads>(warp_max(value), scratch);
   const int lane = threadIdx.x % 32;
-  const int warp = threadIdx.x / 32;
-  value = warp_max(value);
-  if (lane == 0) scratch[warp] = value;
-  __syncthreads();  // from here on scratch, and all that was shared before it, may be read
-  return warp_max(scratch[lane < kWarps ? lane : 0]);  // more of one changes no maximum
+  return warp_max(scratch[lane < kThreads / 32 ? lane : 0]);  // more of one changes no maximum
 }
 
 }  // namespace paged::PAGED_BACKEND

@@ -36,9 +36,11 @@ __device__ SoftmaxStatistics naive_softmax(float* weights, int tokens,
     weights[token] = __expf(weights[token]);
     sum += weights[token];
   }
-  sum = block_sum<kThreads>(sum, scratch.sum);              // in every thread
-  const float normaliser = sum > 0.0F ? 1.0F / sum : 0.0F;  // no token at all: zeros
-  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] *= normaliser;
+  sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread
+  // Divided, not multiplied by 1 / sum: that overflows for the smallest sums. No token at all:
+  // zeros.
+  const float denominator = sum > 0.0F ? sum : 1.0F;
+  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] /= denominator;
   __syncthreads();  // from here on every thread may read all weights
   return {0.0F, sum};
 }

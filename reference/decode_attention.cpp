@@ -75,6 +75,8 @@ HeadAttention attend(const DecodeProblem& problem, const GatheredKv& kv, int seq
   }
   // NaN wins over every number, as it must reach the output.
   result.maximum = result.logits.maxCoeff<Eigen::PropagateNaN>();
+  // Only logits of -infinity: as if no token took part.
+  if (result.maximum == kMinusInfinity) return result;
   for (int token : tokens) {
     result.weights[token] = std::exp(result.logits[token] - result.maximum);
     result.sum += result.weights[token];

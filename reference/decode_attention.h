@@ -25,7 +25,8 @@ GatheredKv gather(const DecodeProblem& problem, int seq, int kv_head);
 ///   lse      = maximum + log(sum)        output = sum_t weights_t v_t
 ///
 /// Tokens that block-sparse attention leaves out have logit -infinity and weight 0. Without any
-/// token (an empty sequence): maximum = lse = -infinity, sum = 0, output = 0.
+/// token (an empty sequence), or if all logits are -infinity: maximum = lse = -infinity, sum = 0,
+/// output = 0.
 struct HeadAttention {
   Eigen::VectorXd logits;   // [seq_len]
   Eigen::VectorXd weights;  // [seq_len]

@@ -12,6 +12,9 @@ namespace {
 /// Unit roundoff of f32: one rounding changes a value by at most this share of it.
 constexpr double kUnit = 0x1p-24;
 
+/// Half the spacing of f32's subnormals, rounded up: what a tiny result may lose in one operation.
+constexpr double kSubnormal = 0x1p-149;
+
 /// A relative error this large means "anything goes"; infinity times a weight of 0 would be NaN.
 constexpr double kAnything = 1e30;
 
@@ -90,15 +93,17 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
   return bound;
 }
 
-/// Share of the result that the missing or shifted denominator guard changes.
+/// Share of the result that a missing, shifted or repeated denominator guard changes.
 double guard_error(const HeadAttention& attention, double maximum_error,
                    const StageArithmetic& arithmetic) {
+  const double guard = kDenominatorGuard / attention.sum;
+  if (!arithmetic.guards_denominator) return guard;
+  // A guard beside a sum of exp(logit) weighs exp(-maximum) of what it should.
+  if (!arithmetic.subtracts_maximum)
+    return std::min(guard * std::abs(std::expm1(-attention.maximum)), kAnything);
+  const double shifted = std::min(guard * std::expm1(maximum_error), kAnything);
   // A partition's own sum is at least 1.
-  const double guard =
-      kDenominatorGuard / attention.sum + (arithmetic.partitions ? kDenominatorGuard : 0);
-  if (arithmetic.partitions) return guard;
-  return arithmetic.guards_denominator ? std::min(guard * std::expm1(maximum_error), kAnything)
-                                       : guard;
+  return shifted + (arithmetic.partitions ? 2 * kDenominatorGuard : 0);
 }
 
 }  // namespace
@@ -145,7 +150,8 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
       moved += attention.weights[token] * exponentials[token] * distance;
       magnitude += attention.weights[token] * std::abs(value);
       largest = std::max(largest, distance);
-      absolute += lost * distance + (probability.absolute + 0x1p-149) * std::abs(value);
+      moved += lost * distance;
+      absolute += (probability.absolute + 0x1p-149) * std::abs(value) + kSubnormal;
     }
     // Exactly: sum w (1+r) v / sum w (1+r) - sum w v = sum w r (v - mean) / (1 + sum w r).
     const double reweighted =
@@ -158,7 +164,8 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
   }
   // The logarithm turns the relative error of the sum into an absolute one; then it is rounded, and
   // so is the addition of the maximum.
-  bound.lse = -std::log1p(-std::min(mean_error + sum_error, 0.999)) +
+  const double relative = mean_error + sum_error + lost * static_cast<double>(seq_len);
+  bound.lse = (relative < 1 ? -std::log1p(-relative) : std::numeric_limits<double>::infinity()) +
               4 * kUnit * (1 + std::abs(attention.lse) + std::abs(attention.maximum));
   return bound;
 }

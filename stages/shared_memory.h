@@ -20,6 +20,16 @@ inline std::size_t bytes_of_partial_outputs(int head_size, int threads) {
   return sizeof(float) * static_cast<std::size_t>(threads / 32 / 2) * head_size;
 }
 
+/// Bytes of the kernels' __shared__ variables: scratch of the softmax, and the staged query of
+/// stages that have one.
+inline std::size_t bytes_of_softmax_scratch(int threads) {
+  return 2 * sizeof(float) * static_cast<std::size_t>(threads / 32);
+}
+inline std::size_t bytes_of_static_shared(const DecodeShape& shape, int threads) {
+  return bytes_of_softmax_scratch(threads) +
+         static_cast<std::size_t>(shape.head_size) * size_in_bytes(shape.scalar);
+}
+
 /// V1: one buffer serves as logits and then as partial outputs, so the larger of the two.
 inline std::size_t bytes_of_v1(const DecodeShape& shape, int threads) {
   return std::max(bytes_of_logits(shape), bytes_of_partial_outputs(shape.head_size, threads));

@@ -60,8 +60,9 @@ void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimi
   const auto refuse = [&](const std::string& needs, const std::string& has) {
     throw InputError(title(stage) + " needs " + needs + ", but " + limits.name + " has " + has);
   };
-  if (plan.shared_bytes > limits.shared_bytes_per_block)
-    refuse(std::to_string(plan.shared_bytes) + " bytes of shared memory for max_seq_len " +
+  const std::size_t shared_bytes = plan.shared_bytes + plan.static_shared_bytes;
+  if (shared_bytes > limits.shared_bytes_per_block)
+    refuse(std::to_string(shared_bytes) + " bytes of shared memory for max_seq_len " +
                std::to_string(shape.max_seq_len),
            std::to_string(limits.shared_bytes_per_block) + " per block");
   const auto check_grid = [&](std::int64_t asked, unsigned limit, const char* axis,
@@ -114,11 +115,9 @@ DecodeShape shape_of(const paged_decode_args& args) {
   return shape;
 }
 
-void check_arguments(const paged_decode_args& args) {
-  if (args.version != PAGED_DECODE_VERSION)
-    throw InputError("paged_decode_args has version " + std::to_string(args.version) +
-                     "; this build knows version " + std::to_string(PAGED_DECODE_VERSION));
+namespace {
 
+void check_pointers(const paged_decode_args& args) {
   struct Pointer {
     const char* name;
     const void* address;
@@ -138,20 +137,27 @@ void check_arguments(const paged_decode_args& args) {
       throw InputError(std::string(pointer.name) + " is misaligned: its address is " +
                        std::to_string(misalignment) + " past a multiple of 16 bytes");
   }
+}
 
+void check_sizes(const paged_decode_args& args) {
   struct Size {
     const char* name;
     std::int64_t value;
     std::int64_t least;
   };
+  // First, since strides that are too small may only follow from it.
+  if (args.num_heads > 0 && args.num_kv_heads > 0 && args.num_heads % args.num_kv_heads != 0)
+    throw InputError(std::to_string(args.num_heads) + " query heads cannot be shared by " +
+                     std::to_string(args.num_kv_heads) +
+                     " KV heads: num_heads must be a multiple of num_kv_heads");
   const std::int64_t page = static_cast<std::int64_t>(args.head_size) * args.block_size;
+  const int pages = num_pages(std::max(args.max_seq_len, 0), std::max(args.block_size, 1));
   for (const Size& size :
        {Size{"num_seqs", args.num_seqs, 0}, Size{"num_heads", args.num_heads, 1},
         Size{"num_kv_heads", args.num_kv_heads, 1}, Size{"head_size", args.head_size, 1},
         Size{"block_size", args.block_size, 1}, Size{"num_blocks", args.num_blocks, 0},
-        Size{"max_num_blocks_per_seq", args.max_num_blocks_per_seq,
-             num_pages(std::max(args.max_seq_len, 0), std::max(args.block_size, 1))},
         Size{"max_seq_len", args.max_seq_len, 0},
+        Size{"max_num_blocks_per_seq", args.max_num_blocks_per_seq, pages},
         Size{"query_stride", args.query_stride,
              static_cast<std::int64_t>(args.num_heads) * args.head_size},
         Size{"key_head_stride", args.key_head_stride, page},
@@ -159,14 +165,35 @@ void check_arguments(const paged_decode_args& args) {
         Size{"key_block_stride", args.key_block_stride, args.num_kv_heads * page},
         Size{"value_block_stride", args.value_block_stride, args.num_kv_heads * page},
         Size{"logits_stride", args.logits == nullptr ? args.max_seq_len : args.logits_stride,
-             args.max_seq_len}})
+             args.max_seq_len},
+        Size{"sparse_local_blocks", args.sparse_local_blocks, 0},
+        Size{"sparse_vert_stride", args.sparse_vert_stride, 1},
+        Size{"sparse_block_size", args.sparse_block_size, 1},
+        Size{"tensor_parallel_rank", args.tensor_parallel_rank, 0}})
     if (size.value < size.least)
       throw InputError(std::string(size.name) + " is " + std::to_string(size.value) +
                        "; it must be at least " + std::to_string(size.least));
-  if (args.num_heads % args.num_kv_heads != 0)
-    throw InputError(std::to_string(args.num_heads) + " query heads cannot be shared by " +
-                     std::to_string(args.num_kv_heads) +
-                     " KV heads: num_heads must be a multiple of num_kv_heads");
+}
+
+void check_types(const paged_decode_args& args) {
+  if (args.scalar < PAGED_F32 || args.scalar > PAGED_BF16)
+    throw InputError("scalar is " + std::to_string(args.scalar) +
+                     "; it must be 0 (f32), 1 (f16) or 2 (bf16)");
+  const bool fp8 = args.cache == PAGED_E4M3 || args.cache == PAGED_E5M2;
+  if (!fp8 && args.cache != args.scalar)
+    throw InputError("cache is " + std::to_string(args.cache) + "; beside scalar " +
+                     std::to_string(args.scalar) + " it must be the same, 3 (e4m3) or 4 (e5m2)");
+}
+
+}  // namespace
+
+void check_arguments(const paged_decode_args& args) {
+  if (args.version != PAGED_DECODE_VERSION)
+    throw InputError("paged_decode_args has version " + std::to_string(args.version) +
+                     "; this build knows version " + std::to_string(PAGED_DECODE_VERSION));
+  check_types(args);
+  check_pointers(args);
+  check_sizes(args);
 }
 
 }  // namespace paged

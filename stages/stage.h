@@ -42,7 +42,8 @@ struct LaunchPlan {
   std::int64_t grid_x = 1, grid_y = 1, grid_z = 1;  ///< blocks
   int threads = 128;                                ///< per block
   std::size_t shared_bytes = 0;                     ///< dynamic shared memory per block
-  std::size_t workspace_bytes = 0;                  ///< device memory at args.workspace
+  std::size_t static_shared_bytes = 0;  ///< __shared__ variables; counts against the same limit
+  std::size_t workspace_bytes = 0;      ///< device memory at args.workspace
 };
 
 /// One complete decode attention, built for one backend.
@@ -68,9 +69,9 @@ void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceL
 /// The sizes in a call's arguments.
 DecodeShape shape_of(const paged_decode_args& args);
 
-/// Throws InputError for a struct that no stage can take: wrong version, null or misaligned
-/// pointers (all must be 16-byte aligned), sizes below their least value, heads that do not divide,
-/// strides too small for the shape.
+/// Throws InputError for a struct that no stage can take: wrong version, types that do not go
+/// together, null or misaligned pointers (all must be 16-byte aligned), sizes below their least
+/// value, heads that do not divide, strides too small for the shape.
 void check_arguments(const paged_decode_args& args);
 
 }  // namespace paged

@@ -3,8 +3,8 @@
 // Adds      the page walk: token -> logical block -> physical block -> address, and around it the
 //           whole of decode attention, one scalar at a time.
 // Expect    right answers for ordinary inputs, and about the worst use of memory there is: lanes of
-//           a warp sit on neighbouring tokens, so each key load of a warp touches one 32-byte
-//           sector for every other token instead of four for the whole warp.
+//           a warp sit on neighbouring tokens, 16 bytes apart, so a load of one scalar of 32 keys
+//           touches 16 sectors of 32 bytes, where 2 (f16) or 4 (f32) hold as many scalars.
 // Still     exp() of the bare logit: above 88 it overflows, below -103 it vanishes (stage 3 mends
 // wrong     it). No vector loads (stage 2 for keys, stage 4 for values). The query is read again
 //           from global memory for every token (stage 2). All logits of a sequence must fit in
@@ -17,6 +17,7 @@
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
 #include "stages/dispatch.cuh"
+#include "stages/shared_memory.h"
 #include "stages/stage.h"
 
 #include <cmath>
@@ -55,23 +56,27 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ SoftmaxScratch<kThreads> scratch;
   const SoftmaxStatistics statistics = naive_softmax(weights, task.seq_len, scratch);
   if (t.lse != nullptr && threadIdx.x == 0)
-    t.lse[task.seq * t.num_heads + task.head] = statistics.lse();
+    t.lse[static_cast<std::int64_t>(task.seq) * t.num_heads + task.head] = statistics.lse();
 
   scalar_pv<kThreads>(t, task, t.block_size, weights);
 }
 
 LaunchPlan plan(const DecodeShape& shape) {
-  return {shape.num_heads, shape.num_seqs, 1, kThreads, sizeof(float) * shape.max_seq_len};
+  return {.grid_x = shape.num_heads,
+          .grid_y = shape.num_seqs,
+          .threads = kThreads,
+          .shared_bytes = sizeof(float) * static_cast<std::size_t>(shape.max_seq_len),
+          .static_shared_bytes = bytes_of_softmax_scratch(kThreads)};
 }
 
 void run(const paged_decode_args& args) {
-  const dim3 grid(args.num_heads, args.num_seqs);
-  const std::size_t shared_bytes = sizeof(float) * args.max_seq_len;
+  const LaunchPlan launch_plan = plan(shape_of(args));
   with_scalar_type(args, [&](auto scalar) {
     using scalar_t = typename decltype(scalar)::type;
     with_cache_type<scalar_t>(args, [&](auto cache) {
       using cache_t = typename decltype(cache)::type;
-      launch(naive_paged_gather<scalar_t, cache_t>, grid, dim3(kThreads), shared_bytes, Stream{},
+      launch(naive_paged_gather<scalar_t, cache_t>, dim3(args.num_heads, args.num_seqs),
+             dim3(launch_plan.threads), launch_plan.shared_bytes, stream_of(args),
              DecodeTensors<scalar_t, cache_t>(args));
     });
   });

@@ -33,13 +33,17 @@ __global__ void __launch_bounds__(kThreads)
   const SoftmaxStatistics statistics =
       two_pass_softmax(weights, task.tokens(), thread_maximum, scratch);
   if (t.lse != nullptr && threadIdx.x == 0)
-    t.lse[task.seq * t.num_heads + task.head] = statistics.lse();
+    t.lse[static_cast<std::int64_t>(task.seq) * t.num_heads + task.head] = statistics.lse();
 
   scalar_pv<kThreads>(t, task, kBlockSize, weights);
 }
 
 LaunchPlan plan(const DecodeShape& shape) {
-  return {shape.num_heads, shape.num_seqs, 1, kThreads, bytes_of_logits(shape)};
+  return {.grid_x = shape.num_heads,
+          .grid_y = shape.num_seqs,
+          .threads = kThreads,
+          .shared_bytes = bytes_of_logits(shape),
+          .static_shared_bytes = bytes_of_static_shared(shape, kThreads)};
 }
 
 void run(const paged_decode_args& args) {
@@ -49,8 +53,8 @@ void run(const paged_decode_args& args) {
     using scalar_t = typename I::scalar_t;
     using cache_t = typename I::cache_t;
     launch(stable_softmax_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes, Stream{},
-           DecodeTensors<scalar_t, cache_t>(args));
+           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
+           stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
   });
 }
 

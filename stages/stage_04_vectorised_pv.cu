@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads)
   const SoftmaxStatistics statistics =
       two_pass_softmax(weights, task.tokens(), thread_maximum, scratch);
   if (t.lse != nullptr && threadIdx.x == 0)
-    t.lse[task.seq * t.num_heads + task.head] = statistics.lse();
+    t.lse[static_cast<std::int64_t>(task.seq) * t.num_heads + task.head] = statistics.lse();
 
   float sums[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane] = {};
   add_weighted_values<kHeadSize, kBlockSize, kThreads>(t, task, weights, sums);
@@ -49,7 +49,11 @@ __global__ void __launch_bounds__(kThreads)
 
 // Stage 5 takes this kernel as its V1.
 LaunchPlan plan_of_stage_04(const DecodeShape& shape) {
-  return {shape.num_heads, shape.num_seqs, 1, kThreads, bytes_of_v1(shape, kThreads)};
+  return {.grid_x = shape.num_heads,
+          .grid_y = shape.num_seqs,
+          .threads = kThreads,
+          .shared_bytes = bytes_of_v1(shape, kThreads),
+          .static_shared_bytes = bytes_of_static_shared(shape, kThreads)};
 }
 
 void run_stage_04(const paged_decode_args& args) {
@@ -59,8 +63,8 @@ void run_stage_04(const paged_decode_args& args) {
     using scalar_t = typename I::scalar_t;
     using cache_t = typename I::cache_t;
     launch(vectorised_pv_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes, Stream{},
-           DecodeTensors<scalar_t, cache_t>(args));
+           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
+           stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
   });
 }
 

@@ -115,12 +115,14 @@ LaunchPlan plan(const DecodeShape& shape) {
   const std::size_t shared_bytes =
       std::max(bytes_of_v2(shape.partition_size, shape.head_size, kThreads),
                sizeof(float) * static_cast<std::size_t>(partitions));
-  return {shape.num_heads,
-          shape.num_seqs,
-          std::max(partitions, 1),
-          kThreads,
-          shared_bytes,
-          PartitionWorkspace::bytes(shape.num_seqs, shape.num_heads, shape.head_size, partitions)};
+  return {.grid_x = shape.num_heads,
+          .grid_y = shape.num_seqs,
+          .grid_z = std::max(partitions, 1),
+          .threads = kThreads,
+          .shared_bytes = shared_bytes,
+          .static_shared_bytes = bytes_of_static_shared(shape, kThreads),
+          .workspace_bytes = PartitionWorkspace::bytes(shape.num_seqs, shape.num_heads,
+                                                       shape.head_size, partitions)};
 }
 
 void run(const paged_decode_args& args) {
@@ -135,14 +137,15 @@ void run(const paged_decode_args& args) {
       using cache_t = typename I::cache_t;
       launch(partition_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
              dim3(shape.num_heads, shape.num_seqs, partitions), dim3(kThreads),
-             bytes_of_v2(shape.partition_size, shape.head_size, kThreads), Stream{},
+             bytes_of_v2(shape.partition_size, shape.head_size, kThreads), stream_of(args),
              DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
     });
   with_scalar_type(args, [&](auto scalar) {
     using scalar_t = typename decltype(scalar)::type;
     launch(reduce_partitions<scalar_t>, dim3(shape.num_heads, shape.num_seqs), dim3(kThreads),
-           sizeof(float) * static_cast<std::size_t>(partitions), Stream{}, workspace, args.seq_lens,
-           static_cast<scalar_t*>(args.output), args.lse, shape.head_size, shape.partition_size);
+           sizeof(float) * static_cast<std::size_t>(partitions), stream_of(args), workspace,
+           args.seq_lens, static_cast<scalar_t*>(args.output), args.lse, shape.head_size,
+           shape.partition_size);
   });
 }
 

@@ -24,22 +24,32 @@ cmake --build "$build" -j "$(nproc)" >"$results/build.log" 2>&1 || {
   grep -E "error|FAILED" "$results/build.log" | head -n 30
   exit 1
 }
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$results/device.txt"
-
 status=0
-# What concerns the GPU; everything else passes on any machine. One that skips has not been shown.
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$results/device.txt"
+git -C "$root" log -1 --format='commit %h%d' 2>/dev/null | tee -a "$results/device.txt" || true
+
+# What concerns the GPU; everything else passes on any machine. What skips has not been shown.
 ctest --test-dir "$build" -L gpu --verbose -j 1 >"$results/ctest.txt" 2>&1 || status=1
 grep -q '(Skipped)$' "$results/ctest.txt" && status=1
-grep -hE 'tests? (passed|failed)|PASSED|SKIPPED|Skipped' "$results/ctest.txt"
+grep -hE '% tests passed|PASSED|SKIPPED|FAILED|Skipped' "$results/ctest.txt" || true
 for backend in cpu cuda; do
-  "$build/bin/paged" check --backend "$backend" --json "$results/check_$backend.json" || status=1
+  "$build/bin/paged" check --backend "$backend" --json "$results/check_$backend.json" \
+    >"$results/check_$backend.txt" || status=1
+  echo "paged check, $backend: $(grep -c ' held$\|as stated$' "$results/check_$backend.txt") rows as stated," \
+    "$(grep -c 'FAILED$' "$results/check_$backend.txt") not"
 done
-"$build/bin/tour" --html "$results/tour.html" || status=1
+cat "$results/check_cuda.txt"
+"$build/bin/tour" || status=1
+
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck synccheck; do
+    echo "== $tool"
     compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/paged" run --backend cuda \
-      --case worked-example-1-gqa --case smollm2-layer-14 >"$results/$tool.txt" 2>&1 || status=1
-    echo "$tool: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$results/$tool.txt" | tail -n 1)"
-  done
+      --case worked-example-1-gqa --case worked-example-2-partitions --case smollm2-layer-14 2>&1 ||
+      status=1
+  done >"$results/sanitizer.txt"
+  grep -E '^==|SUMMARY' "$results/sanitizer.txt"
 fi
+"$build/bin/decode_benchmark" --stages 4,5 --scalars f16,bf16 \
+  --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
 exit $status

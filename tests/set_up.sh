@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by tests/run.sh and walkthroughs/tour.sh: installs what is missing, configures, builds.
 # Defines set_up, and leaves the tools in build/bin. Not a command of its own.
 
@@ -14,14 +15,26 @@ fail() {
   exit 1
 }
 
+# Whether cmake is on the PATH and new enough, wherever it came from.
+cmake_is_here() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
+  [ -n "$version" ] && [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ]
+}
+
 # The packages that dpkg doesn't have; nothing on a system without dpkg, where CMake finds or fetches.
 missing_packages() {
   command -v dpkg-query >/dev/null || return 0
   local package
   for package in "${packages[@]}"; do
+    if [ "$package" = cmake ] && cmake_is_here; then continue; fi
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       printf '%s ' "$package"
   done
+}
+
+install_command() {
+  printf 'apt-get update && apt-get install -y --no-install-recommends %s' "${1% }"
 }
 
 install_missing() {
@@ -35,7 +48,7 @@ install_missing() {
     elif command -v sudo >/dev/null && [ -t 0 ]; then
       as_root=(sudo)
     else
-      fail "Missing packages. As an administrator: apt-get install -y --no-install-recommends ${missing% }"
+      fail "Missing packages. As an administrator: $(install_command "$missing")"
     fi
   fi
   command -v apt-get >/dev/null ||
@@ -43,11 +56,11 @@ install_missing() {
   say "Installing: ${missing% }"
   local log="$build/install.log"
   # shellcheck disable=SC2086  # one word per package is meant
-  { "${as_root[@]}" apt-get update &&
-    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y --no-install-recommends \
+  { "${as_root[@]}" apt-get update || true # without a network the packages may still be in the cache
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       $missing; } >"$log" 2>&1 || {
     tail -n 5 "$log" >&2
-    fail "Installing failed (whole log: $log). By hand: apt-get install -y --no-install-recommends ${missing% }"
+    fail "Installing failed (whole log: $log). By hand: $(install_command "$missing")"
   }
 }
 
@@ -61,31 +74,40 @@ quietly() {
   }
 }
 
+# Rewrites one line of the terminal with each step of a build.
+show_progress() {
+  local line
+  while IFS= read -r line; do
+    case "$line" in \[*\]*) printf '\r\033[K%.100s' "$line" ;; esac
+  done
+}
+
 # Builds the given targets, or everything.
 set_up() {
   mkdir -p "$build"
   install_missing
-  if [ ! -f "$build/CMakeCache.txt" ]; then
-    say "Configuring"
-    quietly "$build/configure.log" cmake -S "$root" -B "$build"
+  cmake_is_here || fail "This needs CMake 3.25 or later (Debian 12, Ubuntu 24.04); here is: $(cmake --version | head -n 1)"
+  # A copied or moved lab brings the build folder of another one, which would build and run that one.
+  if [ -f "$build/CMakeCache.txt" ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
+    say "The folder build belongs to another copy of the lab; building anew"
+    find "$build" -mindepth 1 ! -name '*.log' -delete
   fi
+  [ -f "$build/CMakeCache.txt" ] || say "Configuring"
+  quietly "$build/configure.log" cmake -S "$root" -B "$build"
   local jobs started=$SECONDS
   jobs=$(nproc)
-  # A build of nothing takes seconds; a first one minutes, and then people want to see it move.
-  if [ ! -f "$build/bin/paged" ]; then say "Building with $jobs jobs (the first time takes a few minutes)"; fi
+  say "Building (the first time takes minutes, then seconds)"
   local target_arguments=()
   [ $# -eq 0 ] || target_arguments=(--target "$@")
   if [ -t 1 ]; then
-    cmake --build "$build" -j "$jobs" "${target_arguments[@]}" 2>&1 | tee "$build/build.log" |
-      while IFS= read -r line; do
-        case "$line" in \[*%\]*) printf '\r\033[K%.100s' "$line" ;; esac
-      done
-    local status=${PIPESTATUS[0]}
-    printf '\r\033[K'
-    [ "$status" -eq 0 ] || {
-      tail -n 40 "$build/build.log" >&2
+    if ! cmake --build "$build" -j "$jobs" "${target_arguments[@]}" 2>&1 | tee "$build/build.log" |
+      show_progress; then
+      printf '\r\033[K'
+      grep -E 'error|Error' "$build/build.log" | head -n 20 >&2
       fail "The build failed (whole log: $build/build.log)"
-    }
+    fi
+    printf '\r\033[K'
   else
     quietly "$build/build.log" cmake --build "$build" -j "$jobs" "${target_arguments[@]}"
   fi

@@ -2,15 +2,18 @@
 // examples and on a batch of real request lengths, compared with the reference.
 #include "reference/input_error.h"
 #include "tests/harness/named_cases.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/one_line.h"
 #include "walkthroughs/tour_results.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace paged {
 
@@ -30,7 +33,7 @@ std::vector<TourStop> tour_stops() {
            "two of its prefixes, on shared pages, with NaN in every slot that nobody owns.",
            {"smollm2-layer-00", "smollm2-layer-14", "smollm2-layer-29"}},
           {"worked examples",
-           "The small cases that the walkthroughs compute by hand.",
+           "Small cases that can be computed by hand: grouped heads, partitions, an address walk.",
            {"worked-example-1-gqa", "worked-example-2-partitions", "worked-example-3-address-walk",
             "worked-example-4-warps"}},
           {"request mix",
@@ -89,7 +92,8 @@ void print(const TourResults& tour) {
     table.add_row(row);
   }
   table.print(std::cout);
-  std::cout << "\nRight: every output element within the bound that the stage's arithmetic and the "
+  std::cout << "\n\"Right\" means: every output element within the bound that the stage's "
+               "arithmetic and the "
                "data allow, no bad access.\n";
   for (const TourStep& step : tour.steps)
     for (const auto& stop : step.runs)
@@ -102,31 +106,44 @@ void print(const TourResults& tour) {
                     : "Kernels ran on the CPU machine; not on a GPU: " + tour.no_cuda + ".\n");
 }
 
+int run(const std::optional<std::string>& html) {
+  std::optional<OutputFile> page;
+  if (html) page.emplace(*html);
+  const TourResults tour = take_tour();
+  print(tour);
+  if (page) {
+    page->commit(tour_page(tour));
+    std::cout << "The page with pictures: " << *html
+              << "\nNext: build/bin/paged list, build/bin/paged check, and the README.\n";
+  }
+  std::cout.flush();
+  if (!std::cout) throw std::runtime_error("cannot write to standard output");
+  return tour.all_passed() ? 0 : 1;
+}
+
+int complain(const std::string& message, int status) {
+  std::cerr << "tour: " << one_line(message) << '\n';
+  return status;
+}
+
 }  // namespace
 }  // namespace paged
 
 int main(int argc, char** argv) {
   CLI::App program("Runs every stage on a real decode step and compares it with the reference.");
-  std::string html;
+  std::optional<std::string> html;
   program.add_option("--html", html, "write the tour's page")->type_name("FILE");
-  CLI11_PARSE(program, argc, argv);
   try {
-    const paged::TourResults tour = paged::take_tour();
-    paged::print(tour);
-    if (!html.empty()) {
-      std::ofstream stream(html);
-      stream << paged::tour_page(tour);
-      stream.flush();
-      if (!stream) throw paged::InputError("cannot write '" + html + "'");
-      std::cout << "The page with pictures: " << html
-                << "\nNext: build/bin/paged list, build/bin/paged check, and the README.\n";
-    }
-    return tour.all_passed() ? 0 : 1;
+    program.parse(argc, argv);
+    return paged::run(html);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << program.help() << std::flush;
+    return std::cout ? 0 : 1;
+  } catch (const CLI::ParseError& error) {
+    return paged::complain(error.what(), 2);
   } catch (const paged::InputError& error) {
-    std::cerr << "tour: " << error.what() << '\n';
-    return 2;
+    return paged::complain(error.what(), 2);
   } catch (const std::exception& error) {
-    std::cerr << "tour: " << error.what() << '\n';
-    return 1;
+    return paged::complain(error.what(), 1);
   }
 }

@@ -2,6 +2,7 @@
 # The tour: builds, runs every stage on a real decode step and checks it against the reference.
 # Prints the table of steps and writes build/tour.html.
 set -euo pipefail
+# shellcheck source=tests/set_up.sh
 . "$(dirname "$0")/../tests/set_up.sh"
 set_up paged tour
 exec "$build/bin/tour" --html "$build/tour.html" "$@"

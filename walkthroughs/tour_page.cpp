@@ -27,7 +27,8 @@ th, td { text-align: left; padding: .45rem .7rem; border-bottom: 1px solid var(-
 td.name, td code { white-space: nowrap; }
 th { background: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); }
 code { background: var(--soft); padding: .1em .3em; border-radius: 4px; }
-svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+figure { overflow-x: auto; }
+svg { width: 100%; min-width: 34rem; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 figure { margin: 1rem 0; } figcaption { font-size: .92rem; opacity: .85; }
 )";
 
@@ -121,8 +122,7 @@ std::string weights_figure(const std::string& case_name) {
       const int count = std::min(problem.block_size, seq_len - first);
       const double weight = attention.weights.segment(first, count).sum();
       char style[100];
-      std::snprintf(style, sizeof style, "fill:var(--mark);opacity:%.3f",
-                    0.04 + 0.96 * std::min(1.0, weight * 2.5));
+      std::snprintf(style, sizeof style, "fill:var(--mark);opacity:%.3f", 0.04 + 0.96 * weight);
       svg += rectangle(66 + page * kCell, 2 + head * kCell, kCell - 2, kCell - 2, style);
     }
   }
@@ -141,10 +141,11 @@ std::string results_table(const TourResults& tour) {
       for (const StageRun& run : stop) {
         const Comparison& c = run.comparison;
         html +=
-            "<tr><td>" + std::to_string(step.stage_number) + " " + escaped(step.stage) +
-            "</td><td>" + step.backend + "</td><td><code>" + escaped(run.case_name) +
-            "</code></td><td>" + short_number(c.max_abs_error) + "</td><td>" +
-            percentage(c.bound_used) + "</td><td class='" + (c.passed ? "good" : "bad") + "'>" +
+            "<tr><td class='name'>" + std::to_string(step.stage_number) + " " +
+            escaped(step.stage) + "</td><td>" + step.backend + "</td><td><code>" +
+            escaped(run.case_name) + "</code></td><td>" + short_number(c.max_abs_error) +
+            "</td><td>" + percentage(c.bound_used) + "</td><td class='" +
+            (c.passed ? "good" : "bad") + "'>" +
             (c.passed ? "right"
                       : "wrong: " + escaped(run.faults.empty() ? c.message : run.faults.front())) +
             "</td></tr>";
@@ -173,11 +174,12 @@ std::string tour_page(const TourResults& tour) {
   for (const TourStep& step : tour.steps)
     html += "<li><b>" + std::to_string(step.stage_number) + " " + escaped(step.stage) + "</b> (" +
             step.backend + "): " + escaped(step.idea) + "</li>";
-  html += "</ul><h2>Results</h2>" + results_table(tour);
+  html += "</ul>";
   html += "<h2>The stops</h2><dl>";
   for (const TourStop& stop : tour.stops)
     html += "<dt><b>" + escaped(stop.title) + "</b></dt><dd>" + escaped(stop.explanation) + "</dd>";
-  html += "</dl><h2>From a logical block to a physical one</h2><figure>" + block_table_figure() +
+  html += "</dl><h2>Results</h2>" + results_table(tour);
+  html += "<h2>From a logical block to a physical one</h2><figure>" + block_table_figure() +
           "<figcaption>Worked example 1. The block table [7, 2, 9] says where each page of the "
           "sequence lies; the last page holds 3 tokens, and the 13 slots behind them must not "
           "matter.</figcaption></figure>";

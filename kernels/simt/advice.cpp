@@ -25,7 +25,8 @@ const char* advice_for(FindingKind kind) {
       return "Give all lanes the same operation with the same mask, outside of branches that "
              "divide the warp.";
     case FindingKind::warp_lane_missing:
-      return "Name in the mask the lanes that make the call, and read only from those.";
+      return "Name in the mask the lanes that make the call, and read only from those; a shuffle's "
+             "width is 1, 2, 4, 8, 16 or 32.";
     case FindingKind::stack_overflow:
       return "A thread has 64 KB of stack here: end the recursion, or move large arrays to shared "
              "memory.";

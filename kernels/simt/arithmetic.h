@@ -14,7 +14,6 @@
 #define __powf(x, y) (::powf(x, y))
 
 __forceinline__ float __fdividef(float dividend, float divisor) { return dividend / divisor; }
-__forceinline__ float __frcp_rn(float value) { return 1.0F / value; }
 #if !__GLIBC_PREREQ(2, 42)  // later ones have it, as C23 asks
 __forceinline__ float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 #endif

@@ -27,13 +27,14 @@ BarrierResult block_barrier(bool predicate, std::source_location where) noexcept
   self.state = FiberState::at_barrier;
   self.where = where;
   self.pc = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  self.predicate = predicate;
   ++worker.barrier.num_waiting;
   worker.barrier.num_true += predicate ? 1 : 0;
   try_open_barrier(worker);
   suspend(worker);
   return {static_cast<int>(self.result >> 32), static_cast<int>(self.result & 0xFFFFFFFFU)};
 }
+
+void fence_memory() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 void try_open_barrier(Worker& worker) {
   const int num_live = worker.num_threads - worker.num_exited;

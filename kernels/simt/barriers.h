@@ -17,6 +17,10 @@ struct BarrierResult {
 /// call, so that a return address does not tell.
 BarrierResult block_barrier(bool predicate, std::source_location where) noexcept;
 
+/// Orders the caller's accesses for other OS threads. In the machine: g++ has no fences in
+/// instrumented code.
+void fence_memory() noexcept;
+
 }  // namespace paged::simt
 
 __forceinline__ void __syncthreads(std::source_location where = std::source_location::current()) {
@@ -36,6 +40,6 @@ __forceinline__ int __syncthreads_count(
   return paged::simt::block_barrier(predicate != 0, where).num_true;
 }
 
-// The host's memory order is stronger than a fence on a GPU; the compiler's must be held.
+// A block's threads run on one OS thread: only the compiler's order must be held.
 __forceinline__ void __threadfence_block() { std::atomic_signal_fence(std::memory_order_seq_cst); }
-__forceinline__ void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__forceinline__ void __threadfence() { paged::simt::fence_memory(); }

@@ -35,9 +35,10 @@ std::uint8_t* map_data(std::size_t data_bytes, std::size_t guard_bytes) {
   return nullptr;
 }
 
-// Gives the data's pages back and keeps its addresses.
-void retire_data(std::uint8_t* data, std::size_t data_bytes) {
-  mmap(data, data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+// Gives the data's pages back and keeps its addresses, unusable. False if the system can't.
+bool retire_data(std::uint8_t* data, std::size_t data_bytes) {
+  return mmap(data, data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+              -1, 0) != MAP_FAILED;
 }
 
 void unmap_data(std::uint8_t* data, std::size_t data_bytes, std::size_t guard_bytes) {
@@ -80,16 +81,17 @@ void DeviceMemory::release(void* memory) {
   const auto found = live_.find(reinterpret_cast<std::uintptr_t>(memory));
   if (found == live_.end())
     throw DeviceError("release of an address that is not the start of a device allocation");
-  const Allocation& allocation = found->second;
-  retire_data(allocation.memory, allocation.mapped_bytes);
+  const Allocation allocation = found->second;
+  live_.erase(found);
   unmap_data(allocation.written, allocation.mapped_bytes, 0);
+  if (!retire_data(allocation.memory, allocation.mapped_bytes))
+    return unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
   constexpr std::size_t kMostRetired = 64;
   if (released_.size() == kMostRetired) {
     unmap_data(released_.front().memory, released_.front().mapped_bytes, kGuardBytes);
     released_.pop_front();
   }
   released_.push_back(allocation);
-  live_.erase(found);
 }
 
 const Allocation* DeviceMemory::find(std::uintptr_t address) const {

@@ -36,7 +36,6 @@ struct alignas(64) Fiber {
   /// The barrier or warp operation it waits at.
   std::source_location where;
   std::uintptr_t pc = 0;  ///< return address of the call, for its inlined callers
-  bool predicate = false;
 
   WarpOperation operation = WarpOperation::sync;
   unsigned mask = 0;
@@ -49,7 +48,7 @@ struct alignas(64) Fiber {
 /// variables (and threadIdx) from memory that a checker cares about.
 class FiberArena {
  public:
-  static constexpr std::size_t kStackBytes = 64 * 1024;
+  static constexpr std::size_t kStackBytes = std::size_t{64} * 1024;
 
   FiberArena();
   ~FiberArena();

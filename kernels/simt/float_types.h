@@ -21,6 +21,10 @@ struct __nv_fp8_e5m2 {
   std::uint8_t __x;
   __forceinline__ explicit operator float() const;
 };
+using __nv_fp8_storage_t = std::uint8_t;
+enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
+/// Only conversions that saturate are here: what a kernel does not use, a compiler may refuse.
+enum __nv_saturation_t { __NV_SATFINITE };
 using half = __half;
 using nv_bfloat16 = __nv_bfloat16;
 
@@ -68,6 +72,32 @@ __forceinline__ float e4m3_bits_to_float(std::uint32_t bits) {
                               (bits & 0x80U) << 24);
 }
 
+// Rounds as float_to_half_bits() does. Too large, infinity included, becomes the largest finite
+// code, and every NaN becomes 0x7F, as PTX's cvt.rn.satfinite has it.
+template <int kMantissaBits, std::uint32_t kLargest>
+__forceinline__ std::uint8_t float_to_fp8_bits(float value) {
+  constexpr int kDropped = 23 - kMantissaBits;
+  constexpr std::uint32_t kBias = (1U << (6 - kMantissaBits)) - 1;
+  constexpr std::uint32_t kBiasDifference = (127 - kBias) << 23;
+  constexpr std::uint32_t kLeastNormal = kBiasDifference + (1U << 23);
+  // A float whose last bit weighs as much as the least subnormal, 2^(1 - bias - mantissa bits).
+  constexpr std::uint32_t kAligning = kLeastNormal + (kDropped << 23);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const std::uint32_t just_below_half = (1U << (kDropped - 1)) - 1;
+  const std::uint32_t normal =
+      (magnitude - kBiasDifference + just_below_half + (magnitude >> kDropped & 1U)) >> kDropped;
+  const std::uint32_t subnormal =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
+                                   std::bit_cast<float>(kAligning)) -
+      kAligning;
+  const std::uint32_t rounded = magnitude < kLeastNormal ? subnormal
+                                : normal < kLargest      ? normal
+                                                         : kLargest;
+  const bool is_nan = magnitude > 0x7F800000U;
+  return static_cast<std::uint8_t>(is_nan ? 0x7FU : rounded | (bits >> 24 & 0x80U));
+}
+
 }  // namespace paged::simt
 
 __forceinline__ float __half2float(__half value) {
@@ -92,6 +122,11 @@ __forceinline__ __nv_fp8_e4m3::operator float() const {
 // e5m2 is the upper half of a binary16.
 __forceinline__ __nv_fp8_e5m2::operator float() const {
   return paged::simt::half_bits_to_float(std::uint32_t{__x} << 8);
+}
+__forceinline__ __nv_fp8_storage_t __nv_cvt_float_to_fp8(float value, __nv_saturation_t,
+                                                         __nv_fp8_interpretation_t format) {
+  return format == __NV_E4M3 ? paged::simt::float_to_fp8_bits<3, 0x7EU>(value)
+                             : paged::simt::float_to_fp8_bits<2, 0x7BU>(value);
 }
 
 namespace paged::simt {

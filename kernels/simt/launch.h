@@ -1,5 +1,6 @@
 // Launching a kernel on the CPU machine.
 #pragma once
+#include "kernels/paged_decode.h"
 #include "kernels/phase.h"
 #include "kernels/simt/keywords.h"
 #include "kernels/simt/thread_coordinates.h"
@@ -24,7 +25,7 @@ struct LaunchRequest {
 };
 
 /// Runs all blocks and returns when they are done. Throws DeviceError, with nothing run, for a
-/// launch that an H200 would refuse.
+/// launch beyond the limits of an H200. What README.md's "What it cannot see" names is not counted.
 void run_launch(const LaunchRequest& request);
 
 /// Names the step of the algorithm that the calling thread is at from here on.
@@ -42,6 +43,9 @@ inline constexpr bool kChecked = false;
 
 /// Launches are synchronous here: all streams are one.
 struct Stream {};
+
+/// The stream of a call's arguments.
+inline Stream stream_of(const paged_decode_args&) { return {}; }
 
 template <typename... Parameters>
 struct BoundKernel {

@@ -1,5 +1,6 @@
 #include "kernels/simt/launch_limits.h"
 
+#include "kernels/kernel_name.h"
 #include "kernels/simt/program_symbols.h"
 #include "kernels/simt/shared_memory.h"
 
@@ -7,16 +8,26 @@ namespace paged::simt {
 
 namespace {
 
-std::string text_of(const dim3& extent) {
-  return "(" + std::to_string(extent.x) + "," + std::to_string(extent.y) + "," +
-         std::to_string(extent.z) + ")";
-}
+// Of static shared memory there is no more, with or without opt-in: ptxas refuses it.
+constexpr std::size_t kMaxStaticSharedBytes = 48 * std::size_t{1024};
 
 [[noreturn]] void refuse(const LaunchRequest& request, const std::string& why) {
-  throw DeviceError("launch of " + kernel_name(request.kernel) + " with grid " +
-                    text_of(request.grid) + ", block " + text_of(request.block) + ", " +
-                    std::to_string(request.shared_bytes) +
-                    " bytes of dynamic shared memory: " + why);
+  throw DeviceError(text_of_launch(kernel_name(request.kernel), request.grid, request.block,
+                                   request.shared_bytes) +
+                    ": " + why);
+}
+
+void check_shared_memory(const LaunchRequest& request) {
+  if (request.shared_bytes > kMaxSharedBytes)
+    refuse(request, "a block may have at most " + std::to_string(kMaxSharedBytes) + " bytes");
+  const std::size_t static_bytes = static_shared_bytes(request.kernel);
+  if (static_bytes > kMaxStaticSharedBytes)
+    refuse(request, "the kernel's __shared__ variables have " + std::to_string(static_bytes) +
+                        " bytes, and may have at most " + std::to_string(kMaxStaticSharedBytes));
+  if (request.shared_bytes > kMaxSharedBytes - static_bytes)
+    refuse(request, "a block may have at most " + std::to_string(kMaxSharedBytes) +
+                        " bytes, and the kernel's __shared__ variables take " +
+                        std::to_string(static_bytes) + " of them");
 }
 
 }  // namespace
@@ -39,8 +50,7 @@ void check_launch_limits(const LaunchRequest& request) {
     refuse(request, "a block may be at most (1024,1024,64)");
   if (block.x * block.y * block.z > limits.max_threads_per_block)
     refuse(request, "a block may have at most 1024 threads");
-  if (request.shared_bytes > limits.shared_bytes_per_block)
-    refuse(request, "a block may have at most " + std::to_string(kMaxSharedBytes) + " bytes");
+  check_shared_memory(request);
 }
 
 }  // namespace paged::simt

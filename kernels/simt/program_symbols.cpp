@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <vector>
 
 namespace paged::simt {
@@ -32,12 +34,28 @@ std::uintptr_t load_bias() {
   return bias;
 }
 
-// The functions of the program file's symbol table.
-class FunctionTable {
+std::vector<char> program_file() {
+  std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
+  std::vector<char> bytes(file ? static_cast<std::size_t>(file.tellg()) : 0);
+  file.seekg(0);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+// Functions and thread-local variables of the program file's symbol table.
+class SymbolTable {
  public:
-  FunctionTable() {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  struct Symbol {
+    std::uintptr_t begin;  // of a thread-local variable: its offset
+    std::size_t size;
+    std::string name;  // mangled
+    // Which of the files that the program was linked from; 0 for names that all files share. Names
+    // that are a file's own may occur in several.
+    int file;
+  };
+
+  SymbolTable() {
+    const std::vector<char> bytes = program_file();
     if (bytes.size() < sizeof(Elf64_Ehdr)) return;
     Elf64_Ehdr header;
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -49,38 +67,60 @@ class FunctionTable {
         read(&bytes[section.sh_offset], section.sh_size / sizeof(Elf64_Sym),
              &bytes[sections[section.sh_link].sh_offset]);
     std::sort(functions_.begin(), functions_.end(),
-              [](const Function& a, const Function& b) { return a.begin < b.begin; });
+              [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
   }
 
-  // The mangled name, or "".
-  std::string name_at(std::uintptr_t address) const {
+  // The function that an address lies in, or null.
+  const Symbol* function_at(std::uintptr_t address) const {
     const auto after = std::upper_bound(
         functions_.begin(), functions_.end(), address,
-        [](std::uintptr_t value, const Function& function) { return value < function.begin; });
-    if (after == functions_.begin()) return "";
-    const Function& function = *std::prev(after);
-    return address - function.begin < std::max<std::size_t>(function.size, 1) ? function.name : "";
+        [](std::uintptr_t value, const Symbol& function) { return value < function.begin; });
+    if (after == functions_.begin()) return nullptr;
+    const Symbol& function = *std::prev(after);
+    return address - function.begin < std::max<std::size_t>(function.size, 1) ? &function : nullptr;
+  }
+
+  // Bytes of the thread-local variables that a function declares: "_ZZ4nameiE8variable" is one of
+  // "_Z4namei".
+  std::size_t thread_local_bytes_of(const Symbol& function) const {
+    if (function.name.rfind("_Z", 0) != 0) return 0;
+    const std::string prefix = "_ZZ" + function.name.substr(2) + "E";
+    std::size_t bytes = 0;
+    for (const Symbol& variable : thread_locals_)
+      if (variable.name.rfind(prefix, 0) == 0 &&
+          (function.file == 0 || variable.file == function.file))
+        bytes += variable.size;
+    return bytes;
   }
 
  private:
-  struct Function {
-    std::uintptr_t begin;
-    std::size_t size;
-    std::string name;
-  };
-
   void read(const char* symbols, std::size_t count, const char* names) {
     const std::uintptr_t bias = load_bias();
+    int file = 0;
     for (std::size_t i = 0; i < count; ++i) {
       Elf64_Sym symbol;
       std::memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0)
-        functions_.push_back({bias + symbol.st_value, symbol.st_size, names + symbol.st_name});
+      const auto type = ELF64_ST_TYPE(symbol.st_info);
+      const bool local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+      if (type == STT_FILE) ++file;  // its local symbols follow
+      if (symbol.st_shndx == SHN_UNDEF) continue;
+      if (type == STT_FUNC)
+        functions_.push_back(
+            {bias + symbol.st_value, symbol.st_size, names + symbol.st_name, local ? file : 0});
+      else if (type == STT_TLS)
+        thread_locals_.push_back(
+            {symbol.st_value, symbol.st_size, names + symbol.st_name, local ? file : 0});
     }
   }
 
-  std::vector<Function> functions_;
+  std::vector<Symbol> functions_;
+  std::vector<Symbol> thread_locals_;
 };
+
+const SymbolTable& symbol_table() {
+  static const SymbolTable table;
+  return table;
+}
 
 }  // namespace
 
@@ -114,9 +154,19 @@ ThreadLocalImage thread_local_image() {
 }
 
 std::string kernel_name(const void* kernel) {
-  static const FunctionTable functions;
-  const std::string name = functions.name_at(reinterpret_cast<std::uintptr_t>(kernel));
-  return name.empty() ? "kernel" : bare_kernel_name(name);
+  const auto* function = symbol_table().function_at(reinterpret_cast<std::uintptr_t>(kernel));
+  return function == nullptr ? "kernel" : bare_kernel_name(function->name);
+}
+
+std::size_t static_shared_bytes(const void* kernel) {
+  static std::mutex mutex;
+  static std::map<const void*, std::size_t> known;
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = known.emplace(kernel, 0);
+  if (!is_new) return entry->second;
+  const auto* function = symbol_table().function_at(reinterpret_cast<std::uintptr_t>(kernel));
+  if (function != nullptr) entry->second = symbol_table().thread_local_bytes_of(*function);
+  return entry->second;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }

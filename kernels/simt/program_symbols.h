@@ -25,6 +25,10 @@ ThreadLocalImage thread_local_image();
 /// has no symbols.
 std::string kernel_name(const void* kernel);
 
+/// Bytes of the __shared__ variables that a kernel declares, as far as the program's symbols tell:
+/// those of functions that it calls, and those declared outside of functions, are not among them.
+std::size_t static_shared_bytes(const void* kernel);
+
 /// The part of a path after the last slash.
 std::string base_name(const std::string& path);
 

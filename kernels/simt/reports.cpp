@@ -1,5 +1,6 @@
 #include "kernels/simt/reports.h"
 
+#include "kernels/kernel_name.h"
 #include "kernels/simt/worker.h"
 
 #include <bit>
@@ -16,11 +17,6 @@ const char* name_of(WarpOperation operation) {
                                    "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
                                    "__any_sync",       "__all_sync",      "__activemask"};
   return names[static_cast<int>(operation)];
-}
-
-std::string triple(const uint3& index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
 }
 
 CodePlace place_of(const Fiber& fiber) { return {fiber.pc, text_of(fiber.where)}; }
@@ -66,9 +62,9 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 }
 
 std::string describe_thread(const Fiber& fiber) {
-  std::string text = "block " + triple(fiber.coordinates.block) + ", thread " +
-                     triple(fiber.coordinates.thread) + " (warp " + std::to_string(fiber.warp) +
-                     ", lane " + std::to_string(fiber.lane) + ")";
+  std::string text = "block " + text_of_extent(fiber.coordinates.block) + ", thread " +
+                     text_of_extent(fiber.coordinates.thread) + " (warp " +
+                     std::to_string(fiber.warp) + ", lane " + std::to_string(fiber.lane) + ")";
   if (fiber.phase) text += std::string(", phase ") + paged::name_of(*fiber.phase);
   return text;
 }
@@ -89,9 +85,9 @@ void report_barrier_divergence(Worker& worker, const Fiber& one, const Fiber& ot
   const UncheckedScope unchecked;
   const bool same_warp = one.warp == other.warp;
   report(worker, FindingKind::barrier_divergence, place_of(one), one,
-         "waits at " + describe_wait(one) + " while thread " + triple(other.coordinates.thread) +
-             " of the same " + (same_warp ? "warp" : "block") + " waits at " +
-             describe_wait(other));
+         "waits at " + describe_wait(one) + " while thread " +
+             text_of_extent(other.coordinates.thread) + " of the same " +
+             (same_warp ? "warp" : "block") + " waits at " + describe_wait(other));
 }
 
 void report_barrier_after_exit(Worker& worker, const Fiber& waiting) {
@@ -129,6 +125,13 @@ void report_shuffle_from_absent_lane(Worker& worker, const Fiber& fiber) {
              (exists ? "mask " + hexadecimal(fiber.mask) + " does not name"
                      : "this warp of " + std::to_string(std::popcount(existing)) +
                            " threads does not have"));
+}
+
+void report_shuffle_width(Worker& worker, const Fiber& fiber, int width) {
+  const UncheckedScope unchecked;
+  report(worker, FindingKind::warp_lane_missing, place_of(fiber), fiber,
+         std::string("calls ") + name_of(fiber.operation) + " with width " + std::to_string(width) +
+             ", which is no power of two from 1 to 32");
 }
 
 void report_warp_operation_mismatch(Worker& worker, const Fiber& one, const Fiber& other) {

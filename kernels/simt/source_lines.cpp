@@ -61,15 +61,19 @@ std::vector<std::string> output_lines(const std::string& command) {
   return lines;
 }
 
-// How good a line is to name: 2 a kernel's, 1 that of a building block of kernels, 0 any other.
-int rank(const std::string& line) {
-  if (line.find("/kernels/simt/") != std::string::npos || line.rfind("/usr/", 0) == 0) return 0;
-  return line.find("/kernels/") != std::string::npos ? 1 : 2;
+bool starts_with(const std::string& text, const std::string& beginning) {
+  return text.rfind(beginning, 0) == 0;
+}
+
+// What stands before this file's path within the source tree.
+std::string source_tree() {
+  const std::string file = __FILE__;
+  return file.substr(0, file.rfind("kernels/simt/"));
 }
 
 // "/path/file.cu:12 (discriminator 3)" -> "file.cu:12"; "" for unknown lines ("??:0", "file:?").
 std::string short_form(const std::string& line) {
-  const std::string text = base_name(line.substr(0, line.find(' ')));
+  std::string text = base_name(line.substr(0, line.find(' ')));
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || text[0] == '?' || text[colon + 1] == '?' ||
       text.substr(colon) == ":0")
@@ -83,6 +87,7 @@ void look_up(const Module& module, const std::vector<std::uintptr_t>& addresses,
   std::string command = "addr2line -a -i -e " + quoted(module.path);
   // One less than the return address lies within the call.
   for (std::uintptr_t address : addresses) command += " " + hexadecimal(address - 1 - module.bias);
+  static const std::string tree = source_tree();
   std::size_t next = 0;
   int best = -1;
   std::string* line = nullptr;
@@ -90,14 +95,24 @@ void look_up(const Module& module, const std::vector<std::uintptr_t>& addresses,
     if (output.rfind("0x", 0) == 0 && next < addresses.size()) {
       line = &lines[addresses[next++]];
       best = -1;
-    } else if (line != nullptr && rank(output) > best) {
+    } else if (const int rank = rank_of_line(output, tree); line != nullptr && rank > best) {
       *line = short_form(output);
-      best = rank(output);
+      best = rank;
     }
   }
 }
 
 }  // namespace
+
+int rank_of_line(const std::string& line, const std::string& source_tree) {
+  if (starts_with(line, source_tree + "kernels/simt/")) return 0;
+  if (starts_with(line, source_tree + "kernels/")) return 1;
+  if (starts_with(line, source_tree)) return 2;
+  const bool of_system = starts_with(line, "/usr/include/") || starts_with(line, "/usr/lib") ||
+                         line.find("/include/c++/") != std::string::npos ||
+                         line.find("/lib/gcc/") != std::string::npos;
+  return of_system ? 0 : 2;
+}
 
 SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses) {
   static std::mutex mutex;

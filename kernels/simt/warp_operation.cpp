@@ -111,6 +111,16 @@ std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::u
   return self.result;
 }
 
+void refuse_shuffle_width(WarpOperation operation, int width, std::source_location where) noexcept {
+  Worker& worker = *current_worker;
+  Fiber& self = *worker.current;
+  self.operation = operation;
+  self.where = where;
+  self.pc = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  report_shuffle_width(worker, self, width);
+  stop_block(worker);
+}
+
 void note_exit_in_warp(Worker& worker, const Fiber& fiber) {
   WarpState& warp = worker.warps[fiber.warp];
   const unsigned lane = 1U << fiber.lane;

@@ -29,13 +29,20 @@ enum class WarpOperation : std::uint8_t {
 std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::uint64_t value,
                                   int source_lane, std::source_location where) noexcept;
 
+/// Reports a shuffle whose width is no power of two up to 32, which CUDA does not define, and stops
+/// the block.
+[[noreturn]] void refuse_shuffle_width(WarpOperation operation, int width,
+                                       std::source_location where) noexcept;
+
 template <typename T>
 concept Shuffled = sizeof(T) == 4 ||
                    sizeof(T) == 8 || std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
 
 template <Shuffled T>
 __forceinline__ T shuffle(WarpOperation operation, unsigned mask, T value, int source_lane,
-                          std::source_location where) {
+                          int width, std::source_location where) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0) [[unlikely]]
+    refuse_shuffle_width(operation, width, where);
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   bits = join_warp_operation(operation, mask, bits, source_lane, where);
@@ -56,7 +63,7 @@ template <typename T>
 __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
                               std::source_location where = std::source_location::current()) {
   const int lane = paged::simt::group_begin(width) | (source & (width - 1));
-  return paged::simt::shuffle(paged::simt::WarpOperation::shuffle, mask, value, lane, where);
+  return paged::simt::shuffle(paged::simt::WarpOperation::shuffle, mask, value, lane, width, where);
 }
 
 template <typename T>
@@ -65,7 +72,7 @@ __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int wid
   const int own = paged::simt::coordinates().lane;
   const int lane = own - static_cast<int>(delta & 31U);
   return paged::simt::shuffle(paged::simt::WarpOperation::shuffle_up, mask, value,
-                              lane >= paged::simt::group_begin(width) ? lane : own, where);
+                              lane >= paged::simt::group_begin(width) ? lane : own, width, where);
 }
 
 template <typename T>
@@ -74,7 +81,8 @@ __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int w
   const int own = paged::simt::coordinates().lane;
   const int lane = own + static_cast<int>(delta & 31U);
   return paged::simt::shuffle(paged::simt::WarpOperation::shuffle_down, mask, value,
-                              lane < paged::simt::group_begin(width) + width ? lane : own, where);
+                              lane < paged::simt::group_begin(width) + width ? lane : own, width,
+                              where);
 }
 
 template <typename T>
@@ -83,7 +91,8 @@ __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int wid
   const int own = paged::simt::coordinates().lane;
   const int lane = own ^ (lane_mask & 31);
   return paged::simt::shuffle(paged::simt::WarpOperation::shuffle_xor, mask, value,
-                              lane < paged::simt::group_begin(width) + width ? lane : own, where);
+                              lane < paged::simt::group_begin(width) + width ? lane : own, width,
+                              where);
 }
 
 __forceinline__ void __syncwarp(unsigned mask = 0xFFFFFFFFU,

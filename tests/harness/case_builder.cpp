@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
+#include <string>
 
 namespace paged {
 namespace {
@@ -39,16 +41,28 @@ Rows deal_blocks(const CaseSpec& spec, TableKind kind, std::int64_t num_blocks) 
 /// Free blocks beside the used ones, so that a wrong id lands in the cache and not outside.
 constexpr std::int64_t kFreeBlocks = 3;
 
-/// Elements of a generated cache; more would be a typing mistake rather than a test.
+/// Elements of a query or of a cache; more would be a typing mistake rather than a test.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+/// Entries of a block table; more would be a typing mistake, too.
+constexpr std::int64_t kMostTableEntries = std::int64_t{1} << 26;
+
+/// The largest block id of a table, and where it stands.
+struct LargestId {
+  std::int64_t id = -1;
+  std::size_t seq = 0, entry = 0;
+};
+
+LargestId largest_id(const Rows& rows) {
+  LargestId largest;
+  for (std::size_t seq = 0; seq < rows.size(); ++seq)
+    for (std::size_t entry = 0; entry < rows[seq].size(); ++entry)
+      if (rows[seq][entry] > largest.id) largest = {rows[seq][entry], seq, entry};
+  return largest;
+}
 
 std::int64_t choose_num_blocks(const CaseSpec& spec) {
-  if (const auto* rows = std::get_if<Rows>(&spec.block_tables)) {
-    std::int64_t largest = -1;
-    for (const auto& row : *rows)
-      for (std::int32_t id : row) largest = std::max<std::int64_t>(largest, id);
-    return spec.num_blocks.value_or(largest + 1 + kFreeBlocks);
-  }
+  if (const auto* rows = std::get_if<Rows>(&spec.block_tables))
+    return spec.num_blocks.value_or(largest_id(*rows).id + 1 + kFreeBlocks);
   const std::int64_t needed = pages_of(spec);
   const std::int64_t num_blocks = spec.num_blocks.value_or(needed + kFreeBlocks);
   if (num_blocks < needed)
@@ -58,18 +72,97 @@ std::int64_t choose_num_blocks(const CaseSpec& spec) {
   return num_blocks;
 }
 
-void build_tables(const CaseSpec& spec, std::int64_t num_blocks, DecodeProblem& problem) {
+/// Which part of a case asks for so many blocks.
+std::string reason_for(std::int64_t num_blocks, const CaseSpec& spec) {
+  if (spec.num_blocks) return "num_blocks is " + std::to_string(num_blocks);
+  if (const auto* rows = std::get_if<Rows>(&spec.block_tables)) {
+    const LargestId largest = largest_id(*rows);
+    return "sequence " + std::to_string(largest.seq) + ", entry " + std::to_string(largest.entry) +
+           " of block_tables is block " + std::to_string(largest.id);
+  }
+  return "seq_lens asks for " + std::to_string(num_blocks) + " blocks";
+}
+
+void check_elements(const std::string& reason, const char* tensor,
+                    std::initializer_list<std::int64_t> extents) {
+  double elements = 1;
+  for (std::int64_t extent : extents) elements *= static_cast<double>(extent);
+  if (elements > static_cast<double>(kMostElements))
+    throw InputError(reason + ": the " + tensor + " would have " +
+                     std::to_string(static_cast<std::int64_t>(std::min(elements, 9e18))) +
+                     " elements; at most " + std::to_string(kMostElements) + " are generated");
+}
+
+/// Entries in a row of the table.
+std::int64_t table_width(const CaseSpec& spec) {
+  if (spec.table_width) return *spec.table_width;
+  std::int64_t width = 0;
+  if (const auto* rows = std::get_if<Rows>(&spec.block_tables))
+    for (const auto& row : *rows) width = std::max(width, static_cast<std::int64_t>(row.size()));
+  else
+    for (int seq_len : spec.seq_lens)
+      width = std::max<std::int64_t>(width, num_pages(seq_len, spec.block_size));
+  return width;
+}
+
+void check_table_size(const CaseSpec& spec) {
+  const std::int64_t width = table_width(spec);
+  const auto num_seqs = static_cast<std::int64_t>(spec.seq_lens.size());
+  if (num_seqs > 0 && width > kMostTableEntries / num_seqs)
+    throw InputError((spec.table_width ? "table_width is " : "the longest row of the table has ") +
+                     std::to_string(width) + (spec.table_width ? "" : " entries") + " for " +
+                     std::to_string(num_seqs) + " sequences; a table has at most " +
+                     std::to_string(kMostTableEntries) + " entries");
+}
+
+void check_types(const CaseSpec& spec, CacheType cache) {
+  const CacheType own = same_as(spec.scalar);
+  if (cache != own && !is_fp8(cache))
+    throw InputError("cache is " + std::string(name_of(cache)) + ": with scalar " +
+                     std::string(name_of(own)) + " it must be " + std::string(name_of(own)) +
+                     ", e4m3 or e5m2");
+}
+
+DecodeShape checked_shape(const CaseSpec& spec) {
+  if (spec.num_heads % spec.num_kv_heads != 0)
+    throw InputError("num_heads is " + std::to_string(spec.num_heads) +
+                     ": it must be a multiple of num_kv_heads, " +
+                     std::to_string(spec.num_kv_heads));
+  DecodeShape shape;
+  shape.num_seqs = static_cast<int>(spec.seq_lens.size());
+  shape.num_heads = spec.num_heads;
+  shape.num_kv_heads = spec.num_kv_heads;
+  shape.head_size = spec.head_size;
+  shape.block_size = spec.block_size;
+  shape.num_blocks = choose_num_blocks(spec);
+  shape.scalar = spec.scalar;
+  shape.cache = spec.cache.value_or(same_as(spec.scalar));
+  shape.partition_size = spec.partition_size;
+  shape.variant = spec.variant;
+  for (int seq_len : spec.seq_lens) shape.max_seq_len = std::max(shape.max_seq_len, seq_len);
+  check_types(spec, shape.cache);
+  check_elements(reason_for(shape.num_blocks, spec), "cache",
+                 {shape.num_blocks, shape.num_kv_heads, shape.head_size, shape.block_size});
+  check_elements("num_heads is " + std::to_string(shape.num_heads), "query",
+                 {shape.num_seqs, shape.num_heads, shape.head_size});
+  check_table_size(spec);
+  shape.max_num_blocks_per_seq = static_cast<int>(table_width(spec));
+  // Throws for a head size that a cache of this type cannot have.
+  key_cache_shape(shape.cache, shape.num_blocks, shape.num_kv_heads, shape.head_size,
+                  shape.block_size);
+  return shape;
+}
+
+void build_tables(const CaseSpec& spec, const DecodeShape& shape, DecodeProblem& problem) {
   Rows rows;
   if (const auto* given = std::get_if<Rows>(&spec.block_tables))
     rows = *given;
   else
-    rows = deal_blocks(spec, std::get<TableKind>(spec.block_tables), num_blocks);
+    rows = deal_blocks(spec, std::get<TableKind>(spec.block_tables), shape.num_blocks);
   if (rows.size() != spec.seq_lens.size())
     throw InputError("block_tables has " + std::to_string(rows.size()) + " rows for " +
                      std::to_string(spec.seq_lens.size()) + " sequences");
-  std::size_t width = 0;
-  for (const auto& row : rows) width = std::max(width, row.size());
-  problem.max_num_blocks_per_seq = spec.table_width.value_or(static_cast<int>(width));
+  problem.max_num_blocks_per_seq = shape.max_num_blocks_per_seq;
   for (std::size_t seq = 0; seq < rows.size(); ++seq) {
     // A row that ends before its sequence does would be filled with padding, and padding read.
     const auto needed = static_cast<std::size_t>(num_pages(spec.seq_lens[seq], spec.block_size));
@@ -123,6 +216,14 @@ Tensor converted_to(CacheType type, Tensor tensor) {
   return converted;
 }
 
+Tensor read_cache(const std::filesystem::path& file, CacheType type) {
+  Tensor cache = read_npy(file, type);
+  if (cache.type() != type)
+    throw InputError("'" + file.string() + "' holds " + std::string(name_of(cache.type())) +
+                     ", but the case's cache is " + std::string(name_of(type)));
+  return cache;
+}
+
 void load_tensors(const CaseSpec& spec, DecodeProblem& problem) {
   const auto file = [&](const char* name) {
     const auto found = spec.tensors.find(name);
@@ -133,8 +234,8 @@ void load_tensors(const CaseSpec& spec, DecodeProblem& problem) {
   // A query of another float type is converted; a cache must be of its own type to the bit.
   if (const auto* path = file("query"))
     problem.query = converted_to(scalar, read_npy(*path, scalar));
-  if (const auto* path = file("key_cache")) problem.key_cache = read_npy(*path, cache);
-  if (const auto* path = file("value_cache")) problem.value_cache = read_npy(*path, cache);
+  if (const auto* path = file("key_cache")) problem.key_cache = read_cache(*path, cache);
+  if (const auto* path = file("value_cache")) problem.value_cache = read_cache(*path, cache);
   problem.validate();  // the shapes must fit before elements are addressed
   if (const auto* path = file("keys"))
     place_tokens(read_npy(*path, cache), "keys", problem, problem.key_cache, problem.k_scale,
@@ -161,27 +262,6 @@ DecodeProblem empty_problem(const CaseSpec& spec) {
   problem.partition_size = spec.partition_size;
   problem.variant = spec.variant;
   return problem;
-}
-
-/// Entries of a block table; more would be a typing mistake, too.
-constexpr std::int64_t kMostTableEntries = std::int64_t{1} << 26;
-
-void check_table_size(const CaseSpec& spec) {
-  const std::int64_t entries =
-      static_cast<std::int64_t>(spec.table_width.value_or(0)) * spec.seq_lens.size();
-  if (entries > kMostTableEntries)
-    throw InputError("table_width is " + std::to_string(*spec.table_width) + " for " +
-                     std::to_string(spec.seq_lens.size()) + " sequences; a table has at most " +
-                     std::to_string(kMostTableEntries) + " entries");
-}
-
-void check_cache_size(const CaseSpec& spec, std::int64_t num_blocks) {
-  const double elements = static_cast<double>(num_blocks) * spec.num_kv_heads *
-                          static_cast<double>(spec.head_size) * spec.block_size;
-  if (elements > static_cast<double>(kMostElements))
-    throw InputError("the cache would have " +
-                     std::to_string(static_cast<std::int64_t>(std::min(elements, 9e18))) +
-                     " elements; at most " + std::to_string(kMostElements) + " are generated");
 }
 
 }  // namespace
@@ -238,19 +318,14 @@ void poison_blocks(DecodeProblem& problem, const std::vector<bool>& owned, doubl
 namespace {
 
 DecodeProblem build_problem(const CaseSpec& spec) {
-  const CacheType cache = spec.cache.value_or(same_as(spec.scalar));
-  const std::int64_t num_blocks = choose_num_blocks(spec);
-  check_cache_size(spec, num_blocks);
-  check_table_size(spec);
+  const DecodeShape shape = checked_shape(spec);
   DecodeProblem problem = empty_problem(spec);
-  problem.query = Tensor(same_as(spec.scalar), {static_cast<std::int64_t>(spec.seq_lens.size()),
-                                                spec.num_heads, spec.head_size});
-  // What a cache of this type and head size cannot be, its constructor says.
-  problem.key_cache =
-      make_key_cache(cache, num_blocks, spec.num_kv_heads, spec.head_size, spec.block_size);
-  problem.value_cache =
-      make_value_cache(cache, num_blocks, spec.num_kv_heads, spec.head_size, spec.block_size);
-  build_tables(spec, num_blocks, problem);
+  problem.query = Tensor(same_as(spec.scalar), {shape.num_seqs, shape.num_heads, shape.head_size});
+  problem.key_cache = make_key_cache(shape.cache, shape.num_blocks, shape.num_kv_heads,
+                                     shape.head_size, shape.block_size);
+  problem.value_cache = make_value_cache(shape.cache, shape.num_blocks, shape.num_kv_heads,
+                                         shape.head_size, shape.block_size);
+  build_tables(spec, shape, problem);
   problem.validate();
 
   fill_values(problem, spec.query_values, spec.key_values, spec.value_values);
@@ -262,14 +337,20 @@ DecodeProblem build_problem(const CaseSpec& spec) {
   return problem;
 }
 
-}  // namespace
-
-Case build_case(const CaseSpec& spec) {
+/// What an action returns; its errors begin with the name of the case.
+template <typename Action>
+auto named(const CaseSpec& spec, Action action) {
   try {
-    return {spec.name, build_problem(spec)};
+    return action(spec);
   } catch (const InputError& error) {
     throw InputError(spec.name + ": " + error.what());
   }
 }
+
+}  // namespace
+
+DecodeShape shape_of_case(const CaseSpec& spec) { return named(spec, checked_shape); }
+
+Case build_case(const CaseSpec& spec) { return {spec.name, named(spec, build_problem)}; }
 
 }  // namespace paged

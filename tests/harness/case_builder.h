@@ -1,6 +1,7 @@
 // From a description to a validated problem.
 #pragma once
 #include "reference/decode_problem.h"
+#include "reference/decode_shape.h"
 #include "tests/harness/case_spec.h"
 
 #include <cstdint>
@@ -14,6 +15,10 @@ struct Case {
   std::string name;
   DecodeProblem problem;
 };
+
+/// The sizes that a case will have, without building it. Throws InputError for sizes that cannot
+/// be, and for caches, queries and tables too large to be anything but a mistake.
+DecodeShape shape_of_case(const CaseSpec& spec);
 
 /// Builds tables, values, tensors and poison, and validates the result. Throws InputError.
 Case build_case(const CaseSpec& spec);

@@ -1,13 +1,12 @@
 #include "tests/harness/case_spec.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/input_file.h"
 #include "tests/harness/json_object.h"
 #include "tests/harness/value_family.h"
 
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 namespace paged {
@@ -19,14 +18,15 @@ ValueFamily read_family(JsonObject json) {
   ValueFamily family;
   if (json.has("kind")) family.kind = json.text("kind");
   try {
-    check_family_kind(family.kind);
+    check_family_kind(shortened(family.kind));
   } catch (const InputError& error) {
     json.fail("kind", error.what());
   }
   if (json.has("std")) family.standard_deviation = json.number("std");
   if (!(family.standard_deviation >= 0) ||
       family.standard_deviation > std::numeric_limits<float>::max())
-    json.fail("std", "must be finite and not negative");
+    json.fail("std", "is " + shortened(json.at("std").dump()) +
+                         "; it must be a 32-bit float, finite and not negative");
   if (json.has("value")) family.value = json.number("value");
   if (json.has("logit")) family.logit = json.number("logit");
   if (json.has("token")) family.token = json.integer("token", -1, kMaxInt);
@@ -91,7 +91,13 @@ void read_block_sparse(JsonObject json, BlockSparsity& sparse) {
 
 void read_tensors(JsonObject json, CaseSpec& spec, const std::filesystem::path& directory) {
   for (const char* name : {"query", "key_cache", "value_cache", "keys", "values"})
-    if (json.has(name)) spec.tensors[name] = directory / json.text(name);
+    if (json.has(name)) {
+      const std::string file = json.text(name);
+      if (file.empty()) json.fail(name, "must name a file");
+      if (file.find('\0') != std::string::npos)
+        json.fail(name, "has a zero character, which no file's name has");
+      spec.tensors[name] = directory / file;
+    }
   json.finish();
 }
 
@@ -105,21 +111,21 @@ void read_partitioning(JsonObject& json, CaseSpec& spec) {
   else if (variant == "v2")
     spec.variant = KernelVariant::v2;
   else if (variant != "auto")
-    json.fail("variant", "is \"" + variant + "\"; known are v1, v2, auto");
+    json.fail("variant", "is \"" + shortened(variant) + "\"; known are v1, v2, auto");
 }
 
 void read_types(JsonObject& json, CaseSpec& spec) {
   if (json.has("scalar")) {
     const std::string name = json.text("scalar");
     const auto type = scalar_type_named(name);
-    if (!type) json.fail("scalar", "is \"" + name + "\"; known are f32, f16, bf16");
+    if (!type) json.fail("scalar", "is \"" + shortened(name) + "\"; known are f32, f16, bf16");
     spec.scalar = *type;
   }
   if (json.has("cache")) {
     const std::string name = json.text("cache");
     spec.cache = cache_type_named(name);
     if (!spec.cache)
-      json.fail("cache", "is \"" + name + "\"; known are f32, f16, bf16, e4m3, e5m2");
+      json.fail("cache", "is \"" + shortened(name) + "\"; known are f32, f16, bf16, e4m3, e5m2");
   }
 }
 
@@ -150,10 +156,10 @@ CaseSpec parse_case(const std::string& json_text, const std::string& origin,
   if (json.has("table_padding"))
     spec.table_padding = static_cast<std::int32_t>(
         json.integer("table_padding", std::numeric_limits<std::int32_t>::min(), kMaxInt));
-  if (json.has("scale")) spec.scale = json.number("scale");
-  if (json.has("k_scale")) spec.k_scale = json.number("k_scale");
-  if (json.has("v_scale")) spec.v_scale = json.number("v_scale");
-  if (json.has("alibi_slopes")) spec.alibi_slopes = json.numbers("alibi_slopes");
+  if (json.has("scale")) spec.scale = json.float_number("scale");
+  if (json.has("k_scale")) spec.k_scale = json.float_number("k_scale");
+  if (json.has("v_scale")) spec.v_scale = json.float_number("v_scale");
+  if (json.has("alibi_slopes")) spec.alibi_slopes = json.float_numbers("alibi_slopes");
   if (json.has("block_sparse")) read_block_sparse(json.object("block_sparse"), spec.block_sparse);
   if (json.has("values")) read_values(json.object("values"), spec);
   if (json.has("poison")) {
@@ -169,15 +175,9 @@ CaseSpec parse_case(const std::string& json_text, const std::string& origin,
 }
 
 CaseSpec read_case_file(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw InputError("there is no case file '" + file.string() + "'");
-  std::ifstream stream(file);
-  const std::string content((std::istreambuf_iterator<char>(stream)),
-                            std::istreambuf_iterator<char>());
-  if (!stream) throw InputError("cannot read '" + file.string() + "'");
-  CaseSpec spec = parse_case(content, file.string(), file.parent_path());
+  CaseSpec spec = parse_case(content_of_input(file), file.string(), file.parent_path());
   spec.name = file.stem().string();
+  spec.file = file;
   return spec;
 }
 

@@ -62,8 +62,9 @@ struct CaseSpec {
   /// [num_tokens, num_kv_heads, head_size] of one text, whose prefixes the sequences are; an fp8
   /// cache stores them divided by its scale.
   std::map<std::string, std::filesystem::path> tensors;
-  int partition_size = 512;      ///< tokens per partition, for stages that partition
+  int partition_size = 512;  ///< tokens per partition, for stages that partition
   KernelVariant variant = KernelVariant::automatic;  ///< "v1", "v2" or "auto"
+  std::filesystem::path file;                        ///< where it was read; "" if from no file
 };
 
 /// Reads a case file. Paths of tensors are relative to the file. Throws InputError naming the file

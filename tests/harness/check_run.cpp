@@ -31,8 +31,12 @@ std::vector<const Invariant*> choose(const Stage& stage, const CheckRequest& req
   return chosen;
 }
 
+std::string why_unfit(const Invariant& invariant, const Case& c) {
+  return invariant.refuses ? invariant.refuses(c.problem) : "";
+}
+
 void refuse_unfit(const Invariant& invariant, const Case& c) {
-  const std::string reason = invariant.refuses ? invariant.refuses(c.problem) : "";
+  const std::string reason = why_unfit(invariant, c);
   if (!reason.empty())
     throw InputError("the invariant " + invariant.id + " cannot be tried on " + c.name + ": " +
                      reason);
@@ -61,13 +65,18 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
     given.push_back(build_case(spec));
     kernel.check_supported(given.back().problem);
   }
-  for (const Invariant* invariant : chosen)
-    for (const Case& c : given) refuse_unfit(*invariant, c);
+  if (!request.invariants.empty())
+    for (const Invariant* invariant : chosen)
+      for (const Case& c : given) refuse_unfit(*invariant, c);
   std::vector<CheckResult> results;
   for (const Invariant* invariant : chosen) {
     const std::vector<Case> own =
         given.empty() ? own_cases(*invariant, kernel, request.seed) : std::vector<Case>{};
+    if (given.empty() && own.empty())
+      throw InputError("no case of the invariant " + invariant->id + " is built for stage " +
+                       stage.name + " in this build");
     for (const Case& c : given.empty() ? own : given) {
+      if (!why_unfit(*invariant, c).empty()) continue;
       CheckResult result;
       result.stage = stage.name;
       result.invariant = invariant->id;
@@ -79,6 +88,8 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
       if (done) done(results.back());
     }
   }
+  if (results.empty())
+    throw InputError("none of the stage's invariants can be tried on these cases");
   return results;
 }
 

@@ -17,8 +17,9 @@ struct CheckResult {
   std::string backend;
   bool expected = true;  ///< false: the stage states that it breaks this invariant
   Verdict verdict;
-  /// Whether it came out as expected.
-  bool as_expected() const { return verdict.held == expected; }
+  /// Whether it came out as expected. A bad access or damage never is: a stage may state that its
+  /// results are wrong, not that it writes where it must not.
+  bool as_expected() const { return !verdict.faulty && verdict.held == expected; }
 };
 
 /// What to try.
@@ -29,8 +30,10 @@ struct CheckRequest {
 };
 
 /// Tries every requested invariant on every case that the stage supports, and calls `done` after
-/// each. Throws InputError for an unknown id, for an invariant that the stage makes no statement
-/// about, or a requested case that it does not support.
+/// each. Invariants that were not asked for by id are left out on cases that they cannot be tried
+/// on. Throws InputError for an unknown id, for an invariant that the stage makes no statement
+/// about or that cannot be tried on a requested case, for a requested case that the stage does not
+/// support, and if nothing is left to try.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
                                     const std::function<void(const CheckResult&)>& done = {});
 

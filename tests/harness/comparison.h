@@ -20,7 +20,7 @@ ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithm
 /// The outcome of comparing an output with the reference.
 struct Comparison {
   bool passed = true;
-  double max_abs_error = 0;    ///< over all elements of the output
+  double max_abs_error = 0;    ///< over all elements of the output; infinite if NaN or infinity is wrong
   double bound_used = 0;       ///< largest |error| / bound of an output element; <= 1 if passed
   double relative_l2 = 0;      ///< ||output - reference|| / ||reference||
   double cosine_distance = 0;  ///< 1 - cosine of the angle between output and reference
@@ -28,9 +28,9 @@ struct Comparison {
 };
 
 /// Compares output, LSE and (if handed out) logits with the reference, in this order: the sets of
-/// NaN and infinity positions; every element against its own bound; the whole output's relative L2
-/// error against what independent rounding errors inside their bounds would give; every LSE; every
-/// logit. Never accepts NaN for a number.
+/// NaN and infinity positions; every element against its own bound; all elements together,
+/// beyond what their rounding explains, so that a small bias shows; every LSE; every
+/// logit. NaN is right where the reference is NaN, and nowhere else.
 Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
                    const ReferenceAnswer& reference);
 

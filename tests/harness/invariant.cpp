@@ -36,6 +36,7 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
                            : "") +
         (verdict.held ? "" : "; besides: " + verdict.message);
     verdict.held = false;
+    verdict.faulty = true;
   }
   return verdict;
 }

@@ -1,6 +1,7 @@
 // What every implementation must keep, each statement one object.
 #pragma once
 #include "tests/harness/case_builder.h"
+#include "tests/harness/comparison.h"
 #include "tests/harness/kernel_under_test.h"
 
 #include <cstdint>
@@ -16,10 +17,12 @@ struct Verdict {
   std::string message;       ///< "" if it held, else what is wrong, where, by how much
   double max_abs_error = 0;  ///< of comparisons by bound
   double bound_used = 0;     ///< largest share of a bound that was used
+  bool faulty = false;       ///< something went wrong besides a result: a finding, damage
 
-  static Verdict fail(std::string message) { return {false, std::move(message), 0, 0}; }
-  /// Held if `difference` is empty.
-  static Verdict of(std::string difference) { return {difference.empty(), difference, 0, 0}; }
+  static Verdict fail(std::string message) { return {false, std::move(message)}; }
+  static Verdict of(const Comparison& comparison) {
+    return {comparison.passed, comparison.message, comparison.max_abs_error, comparison.bound_used};
+  }
 };
 
 /// One invariant: what must hold, how it is tried, and what it catches.

@@ -8,27 +8,54 @@
 #include <limits>
 
 namespace paged {
+namespace {
+
+/// More than any file of ours needs, and few enough for recursion.
+constexpr int kMostLevels = 64;
+
+/// A value as messages show it.
+std::string shown(const nlohmann::json& value) {
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
+  return shortened(value.dump());
+}
+
+}  // namespace
+
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [&](std::size_t i) { return (text[i] & 0xC0) == 0x80; };  // in UTF-8
+  while (most > 0 && continues(most)) --most;
+  return text.substr(0, most) + "...";
+}
 
 nlohmann::json parse_json(const std::string& text, const std::string& origin) {
+  const std::size_t zero = text.find('\0');  // where the parser would stop in silence
+  if (zero != std::string::npos)
+    throw InputError(origin + ": byte " + std::to_string(zero) + " is 0, which no JSON text has");
   // The keys met so far in each object that is open; a later one of the same name would win in
   // silence.
   std::vector<std::set<std::string>> keys;
-  const auto see = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+  const auto see = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (depth > kMostLevels)
+      throw InputError(origin + ": nested deeper than " + std::to_string(kMostLevels) + " levels");
     if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
     if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
     if (event == nlohmann::json::parse_event_t::key &&
         !keys.back().insert(parsed.get<std::string>()).second)
-      throw InputError(origin + ": the key '" + parsed.get<std::string>() + "' stands twice");
+      throw InputError(origin + ": the key '" + shortened(parsed.get<std::string>()) +
+                       "' stands twice");
     return true;
   };
   try {
     return nlohmann::json::parse(text, see);
   } catch (const nlohmann::json::exception& error) {
-    // Messages read "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
+    // Messages read "[json.exception.parse_error.101] parse error at line 3, column 7: ..." and may
+    // quote what was read last.
     const std::string what = error.what();
     const std::size_t end_of_id = what.find("] ");
     throw InputError(origin + ": " +
-                     (end_of_id == std::string::npos ? what : what.substr(end_of_id + 2)));
+                     shortened(end_of_id == what.npos ? what : what.substr(end_of_id + 2), 200));
   }
 }
 
@@ -44,7 +71,7 @@ std::string JsonObject::full_name(const std::string& key) const {
 }
 
 void JsonObject::fail(const std::string& key, const std::string& why) const {
-  throw InputError(origin_ + ": '" + full_name(key) + "' " + why);
+  throw InputError(origin_ + ": '" + shortened(full_name(key), 80) + "' " + why);
 }
 
 bool JsonObject::has(const std::string& key) {
@@ -60,16 +87,19 @@ const nlohmann::json& JsonObject::at(const std::string& key) {
 std::int64_t JsonObject::to_integer(const nlohmann::json& value, std::int64_t least,
                                     std::int64_t greatest,
                                     const std::function<void(const std::string&)>& refuse) {
-  // Unsigned values above 2^63 would wrap when read as signed.
-  const bool huge = value.is_number_unsigned() &&
-                    value.get<std::uint64_t>() >
-                        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!value.is_number_integer()) refuse("must be a whole number, not " + value.dump());
-  const std::int64_t number =
-      huge ? std::numeric_limits<std::int64_t>::max() : value.get<std::int64_t>();
-  if (huge || number < least || number > greatest)
-    refuse("is " + value.dump() + "; it must lie between " + std::to_string(least) + " and " +
-           std::to_string(greatest));
+  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+  // Unsigned values above 2^63 would wrap when read as signed; integers above 2^64 were read as
+  // floating point.
+  const bool huge =
+      (value.is_number_unsigned() &&
+       value.get<std::uint64_t>() > static_cast<std::uint64_t>(kGreatest)) ||
+      (value.is_number_float() && std::abs(value.get<double>()) >= static_cast<double>(kGreatest));
+  const std::string range =
+      "it must lie between " + std::to_string(least) + " and " + std::to_string(greatest);
+  if (huge) refuse("is " + shown(value) + ", which is too large; " + range);
+  if (!value.is_number_integer()) refuse("must be a whole number, not " + shown(value));
+  const auto number = value.get<std::int64_t>();
+  if (number < least || number > greatest) refuse("is " + shown(value) + "; " + range);
   return number;
 }
 
@@ -83,14 +113,24 @@ double JsonObject::to_number(const nlohmann::json& value, const std::string& key
   if (value == "nan") return std::nan("");
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
-  fail(key, "must be a number, \"nan\", \"inf\" or \"-inf\", not " + value.dump());
+  fail(key, "must be a number, \"nan\", \"inf\" or \"-inf\", not " + shown(value));
+}
+
+double JsonObject::to_float_number(const nlohmann::json& value, const std::string& key) const {
+  const double number = to_number(value, key);
+  const auto rounded = static_cast<float>(number);
+  if (std::isfinite(number) && (!std::isfinite(rounded) || (rounded == 0 && number != 0)))
+    fail(key, "is " + shown(value) + ", which does not fit a 32-bit float");
+  return number;
 }
 
 double JsonObject::number(const std::string& key) { return to_number(at(key), key); }
 
+double JsonObject::float_number(const std::string& key) { return to_float_number(at(key), key); }
+
 std::string JsonObject::text(const std::string& key) {
   const nlohmann::json& value = at(key);
-  if (!value.is_string()) fail(key, "must be text, not " + value.dump());
+  if (!value.is_string()) fail(key, "must be text, not " + shown(value));
   return value.get<std::string>();
 }
 
@@ -106,12 +146,12 @@ std::vector<std::int64_t> JsonObject::integers(const std::string& key, std::int6
   return values;
 }
 
-std::vector<double> JsonObject::numbers(const std::string& key) {
+std::vector<double> JsonObject::float_numbers(const std::string& key) {
   const nlohmann::json& list = at(key);
   if (!list.is_array()) fail(key, "must be a list of numbers");
   std::vector<double> values;
   for (std::size_t i = 0; i < list.size(); ++i)
-    values.push_back(to_number(list[i], key + "[" + std::to_string(i) + "]"));
+    values.push_back(to_float_number(list[i], key + "[" + std::to_string(i) + "]"));
   return values;
 }
 

@@ -12,8 +12,12 @@
 namespace paged {
 
 /// Parses text. Throws InputError that begins with `origin` for text that is no JSON (with the
-/// line), for numbers that no double holds, and for keys that stand twice in one object.
+/// line), for numbers that no double holds, for keys that stand twice in one object, and for
+/// nesting deeper than any of our files needs.
 nlohmann::json parse_json(const std::string& text, const std::string& origin);
+
+/// Text from a file as messages show it: its beginning, if it is long.
+std::string shortened(const std::string& text, std::size_t most = 40);
 
 /// A view of one JSON object. Ask for every key that may stand there, then call finish(): whatever
 /// was not asked for is an unknown key. All errors are InputError and name origin and key.
@@ -27,10 +31,12 @@ class JsonObject {
 
   std::int64_t integer(const std::string& key, std::int64_t least, std::int64_t greatest);
   double number(const std::string& key);  ///< also "nan", "inf", "-inf" as text
+  /// A number that is neither too large nor too small for a 32-bit float.
+  double float_number(const std::string& key);
   std::string text(const std::string& key);
   std::vector<std::int64_t> integers(const std::string& key, std::int64_t least,
                                      std::int64_t greatest);
-  std::vector<double> numbers(const std::string& key);
+  std::vector<double> float_numbers(const std::string& key);
   JsonObject object(const std::string& key);
 
   /// Throws if a key was never asked for, and lists the keys that were.
@@ -45,6 +51,7 @@ class JsonObject {
  private:
   std::string full_name(const std::string& key) const;
   double to_number(const nlohmann::json& value, const std::string& key) const;
+  double to_float_number(const nlohmann::json& value, const std::string& key) const;
 
   const nlohmann::json& object_;
   std::string origin_;

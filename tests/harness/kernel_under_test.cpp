@@ -6,6 +6,7 @@
 #include "tests/harness/guarded_buffer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -153,8 +154,10 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   const DecodeShape& shape = buffers.shape;
   const paged_decode_args args = buffers.arguments(problem);
   check_arguments(args);
+  const auto begin = std::chrono::steady_clock::now();
   stage_.run(args);
   device_.finish();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
   buffers.output.download(outputs.output.data());
   outputs.max_seq_len = shape.max_seq_len;

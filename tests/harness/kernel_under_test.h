@@ -42,6 +42,9 @@ class KernelUnderTest {
   /// Uploads, launches, downloads. The problem must be valid and supported.
   DecodeOutputs run(const DecodeProblem& problem, const RunOptions& options = {});
 
+  /// Wall time of the last run's launches, copies left out. No measure of a GPU.
+  double seconds_of_last_run() const { return seconds_; }
+
   /// Everything that went wrong since the last call, one line each.
   std::vector<std::string> take_faults();
 
@@ -49,6 +52,7 @@ class KernelUnderTest {
   const Stage& stage_;
   Device& device_;
   std::vector<std::string> faults_;
+  double seconds_ = 0;
 };
 
 }  // namespace paged

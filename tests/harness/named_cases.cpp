@@ -27,11 +27,10 @@ std::vector<NamedCase> named_cases() {
 CaseSpec find_case(const std::string& name_or_file) {
   const std::filesystem::path path = name_or_file;
   std::error_code error;
-  if (path.extension() == ".json" || std::filesystem::is_regular_file(path, error))
-    return read_case_file(path);
+  const bool is_path = path.extension() == ".json" || name_or_file.find('/') != std::string::npos;
+  if (is_path || std::filesystem::is_regular_file(path, error)) return read_case_file(path);
   const std::filesystem::path named = kCases / (name_or_file + ".json");
-  const bool plain = name_or_file.find('/') == std::string::npos;
-  if (plain && std::filesystem::is_regular_file(named, error)) return read_case_file(named);
+  if (std::filesystem::is_regular_file(named, error)) return read_case_file(named);
   std::string names;
   for (const NamedCase& known : named_cases()) names += (names.empty() ? "" : ", ") + known.name;
   throw InputError("there is no case named '" + name_or_file +

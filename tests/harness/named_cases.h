@@ -15,7 +15,8 @@ struct NamedCase {
 
 std::vector<NamedCase> named_cases();
 
-/// A named case, or a case file if the argument names an existing file or ends in .json.
+/// A named case, or a case file if the argument names an existing file, has a slash, or ends in
+/// .json.
 /// Throws InputError that lists the names there are.
 CaseSpec find_case(const std::string& name_or_file);
 

@@ -1,14 +1,11 @@
 #include "tests/harness/npy.h"
 
 #include "reference/input_error.h"
-#include "tests/harness/output_file.h"
+#include "tests/harness/input_file.h"
 
-#include <cctype>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -33,18 +30,6 @@ std::string_view descr_of(CacheType type) {
   }
 }
 
-std::string read_whole(const std::filesystem::path& file) {
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    throw InputError("cannot read '" + file.string() + "': it is a folder");
-  if (!std::filesystem::is_regular_file(file, error))
-    throw InputError("cannot read '" + file.string() + "': there is no such file");
-  std::ifstream stream(file, std::ios::binary);
-  std::string content((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) throw InputError("cannot read '" + file.string() + "'");
-  return content;
-}
-
 /// The Python dictionary literal at the start of a .npy file, and where the data begins.
 struct Header {
   std::string text;
@@ -58,7 +43,9 @@ Header header_of(const std::string& content, const std::filesystem::path& file) 
   if (content.size() < 10 || !content.starts_with(kMagic)) throw fail("its first bytes differ");
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(content[i]); };
   const unsigned major = byte(6);
-  if (major < 1 || major > 3) throw fail("format " + std::to_string(major) + " is unknown");
+  const unsigned minor = byte(7);
+  if (major < 1 || major > 3 || minor != 0)
+    throw fail("format " + std::to_string(major) + "." + std::to_string(minor) + " is unknown");
   std::size_t length = byte(8) + 256U * byte(9);
   std::size_t begin = 10;
   if (major > 1) {
@@ -70,71 +57,128 @@ Header header_of(const std::string& content, const std::filesystem::path& file) 
   return {content.substr(begin, length), begin + length};
 }
 
-/// The text after `'key':` in the header.
-std::string_view field(const Header& header, std::string_view key,
-                       const std::filesystem::path& file) {
-  const std::string quoted = "'" + std::string(key) + "'";
-  std::size_t at = header.text.find(quoted);
-  if (at != std::string::npos) at = header.text.find(':', at + quoted.size());
-  if (at == std::string::npos)
-    throw InputError("'" + file.string() + "' has no " + quoted + " in its header");
-  std::string_view rest = std::string_view(header.text).substr(at + 1);
-  while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front())))
-    rest.remove_prefix(1);
-  return rest;
-}
-
-std::vector<std::int64_t> shape_of(const Header& header, const std::filesystem::path& file) {
-  std::string_view rest = field(header, "shape", file);
-  const auto bad = [&] {
-    return InputError("'" + file.string() + "' has a shape that cannot be read");
-  };
-  const std::size_t end = rest.find(')');
-  if (rest.empty() || rest.front() != '(' || end == std::string_view::npos) throw bad();
-  rest = rest.substr(1, end - 1);
-  std::vector<std::int64_t> shape;
-  while (!rest.empty()) {
-    const char c = rest.front();
-    if (c == ',' || c == ' ') {
-      rest.remove_prefix(1);
-      continue;
+/// The header's entries as text, by key. Python would read the same or refuse it.
+class HeaderFields {
+ public:
+  HeaderFields(const Header& header, const std::filesystem::path& file)
+      : rest_(header.text), file_(file) {
+    if (!take('{')) fail("has a header that is no dictionary");
+    while (!take('}')) {
+      const std::string key(take_quoted());
+      if (!take(':') || !fields_.emplace(key, take_value()).second)
+        fail("has a header that cannot be read");
+      if (!take(',') && !starts_with('}')) fail("has a header that cannot be read");
     }
+    if (skip_space(); !rest_.empty()) fail("has a header that cannot be read");
+    if (fields_.size() > 3) fail("has keys in its header that are none of the format's");
+  }
+
+  std::string_view at(const std::string& key) const {
+    const auto found = fields_.find(key);
+    if (found == fields_.end()) fail("has no '" + key + "' in its header");
+    return found->second;
+  }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw InputError("'" + file_.string() + "' " + why);
+  }
+
+ private:
+  void skip_space() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
+      rest_.remove_prefix(1);
+  }
+  bool starts_with(char c) {
+    skip_space();
+    return rest_.starts_with(c);
+  }
+  bool take(char c) {
+    if (!starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  std::string_view take_first(std::size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  /// A string without its quotes; none of ours has escapes.
+  std::string_view take_quoted() {
+    if (!starts_with('\'') && !starts_with('"')) fail("has a header that cannot be read");
+    const std::size_t end = rest_.find(rest_.front(), 1);
+    if (end == rest_.npos) fail("has a header that cannot be read");
+    return take_first(end + 1).substr(1, end - 1);
+  }
+  /// A string's content, a tuple with its parentheses, or a word.
+  std::string_view take_value() {
+    if (starts_with('\'') || starts_with('"')) return take_quoted();
+    std::size_t end = rest_.find_first_of(",} \n");
+    if (starts_with('(')) end = rest_.find(')') + 1;  // 0 if there is none
+    if (end == 0 || end == rest_.npos) fail("has a header that cannot be read");
+    return take_first(end);
+  }
+
+  std::string_view rest_;
+  const std::filesystem::path& file_;
+  std::map<std::string, std::string_view> fields_;
+};
+
+/// "(2, 3)", "(4,)" or "()" as numbers.
+std::vector<std::int64_t> shape_of(const HeaderFields& header) {
+  constexpr std::size_t kMostExtents = 8;  // no tensor of ours has more than 5
+  std::string_view rest = header.at("shape");
+  const auto take = [&](char c) {
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    if (!rest.starts_with(c)) return false;
+    rest.remove_prefix(1);
+    return true;
+  };
+  std::vector<std::int64_t> shape;
+  bool good = take('(');
+  bool comma = true;  // stands before the next extent
+  while (good && !take(')')) {
+    if (shape.size() == kMostExtents)
+      header.fail("has more than " + std::to_string(kMostExtents) + " dimensions");
     std::int64_t extent = 0;
     const auto [next, error] = std::from_chars(rest.data(), rest.data() + rest.size(), extent);
-    if (error != std::errc() || extent < 0) throw bad();
+    good = comma && error == std::errc() && extent >= 0;
     shape.push_back(extent);
     rest.remove_prefix(static_cast<std::size_t>(next - rest.data()));
+    comma = take(',');
   }
+  // (4) is a number in Python, (4,) a tuple.
+  if (!good || (shape.size() == 1 && !comma)) header.fail("has a shape that cannot be read");
   return shape;
 }
 
-CacheType type_of(const Header& header, std::optional<CacheType> as,
-                  const std::filesystem::path& file) {
-  std::string_view rest = field(header, "descr", file);
-  const std::size_t end = rest.size() > 1 ? rest.find(rest.front(), 1) : std::string_view::npos;
-  if (end == std::string_view::npos || (rest.front() != '\'' && rest.front() != '"'))
-    throw InputError("'" + file.string() + "' has an element type that cannot be read");
-  const std::string_view descr = rest.substr(1, end - 1);
+void check_order(const HeaderFields& header) {
+  const std::string_view fortran = header.at("fortran_order");
+  if (fortran == "True") header.fail("is in Fortran order; store it in C order");
+  if (fortran != "False") header.fail("has a fortran_order that is neither True nor False");
+}
+
+CacheType type_of(const HeaderFields& header, std::optional<CacheType> as) {
+  const std::string_view descr = header.at("descr");
   if (descr == "<f4") return CacheType::f32;
   if (descr == "<f2") return CacheType::f16;
   const bool bits_of_as = as && (descr == descr_of(*as) || (is_fp8(*as) && descr == "<u1"));
   if (bits_of_as) return *as;
-  throw InputError("'" + file.string() + "' holds elements of type " + std::string(descr) +
-                   "; expected <f4 (f32)" +
-                   (as == CacheType::bf16 ? ", <f2 (f16) or <u2 (bf16)"
-                    : as && is_fp8(*as)   ? ", <f2 (f16) or |u1 (fp8)"
-                                          : " or <f2 (f16)"));
+  header.fail("holds elements of type " + std::string(descr.substr(0, 20)) +
+              "; expected <f4 (f32)" +
+              (as == CacheType::bf16 ? ", <f2 (f16) or <u2 (bf16)"
+               : as && is_fp8(*as)   ? ", <f2 (f16) or |u1 (fp8)"
+                                     : " or <f2 (f16)"));
 }
 
 }  // namespace
 
 Tensor read_npy(const std::filesystem::path& file, std::optional<CacheType> as) {
-  const std::string content = read_whole(file);
+  const std::string content = content_of_input(file);
   const Header header = header_of(content, file);
-  if (!field(header, "fortran_order", file).starts_with("False"))
-    throw InputError("'" + file.string() + "' is in Fortran order; store it in C order");
-  const CacheType type = type_of(header, as, file);
-  const std::vector<std::int64_t> shape = shape_of(header, file);
+  const HeaderFields fields(header, file);
+  check_order(fields);
+  const CacheType type = type_of(fields, as);
+  const std::vector<std::int64_t> shape = shape_of(fields);
 
   // Compare sizes before allocating: a damaged shape must not ask for terabytes.
   const std::size_t stored = content.size() - header.data_begin;
@@ -170,10 +214,6 @@ std::string npy_of(const Tensor& tensor) {
   content += header;
   content.append(reinterpret_cast<const char*>(tensor.data()), tensor.size_in_bytes());
   return content;
-}
-
-void write_npy(const std::filesystem::path& file, const Tensor& tensor) {
-  OutputFile(file).commit(npy_of(tensor));
 }
 
 }  // namespace paged

@@ -8,7 +8,7 @@
 
 namespace paged {
 
-/// Reads a .npy file (format 1.0 to 3.0, little endian, C order).
+/// Reads a .npy file (format 1.0, 2.0 or 3.0, little endian, C order).
 ///
 /// f32 and f16 have NumPy types of their own and are read as what they are. bf16 is stored as
 /// uint16, and e4m3 and e5m2 as uint8: `as` says which type such bits mean.
@@ -18,8 +18,5 @@ Tensor read_npy(const std::filesystem::path& file, std::optional<CacheType> as =
 
 /// A tensor as the bytes of a .npy file, format 1.0.
 std::string npy_of(const Tensor& tensor);
-
-/// Writes npy_of(tensor), whole or not at all (see OutputFile). Throws InputError.
-void write_npy(const std::filesystem::path& file, const Tensor& tensor);
 
 }  // namespace paged

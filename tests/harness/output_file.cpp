@@ -2,48 +2,142 @@
 
 #include "reference/input_error.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <string>
 #include <system_error>
 
 namespace paged {
+namespace {
 
-OutputFile::OutputFile(std::filesystem::path file) : file_(std::move(file)) {
-  if (file_.empty()) fail("the name is empty");
+namespace fs = std::filesystem;
+
+/// An absolute path without links; also where the last link leads to nothing yet.
+fs::path target_of(const fs::path& file, std::error_code& error) {
+  constexpr int kMostLinks = 40;
+  fs::path target = fs::absolute(file, error);
+  for (int links = 0; links < kMostLinks && !error; ++links) {
+    target = fs::weakly_canonical(target, error);
+    std::error_code missing;
+    if (error || !fs::is_symlink(fs::symlink_status(target, missing))) return target;
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  if (!error) error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+  return target;
+}
+
+bool is_standard_output(const struct stat& file) {
+  struct stat out;
+  return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == file.st_dev && out.st_ino == file.st_ino;
+}
+
+/// The permissions that a new file gets.
+mode_t default_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const fs::path& file) : file_(file) {
+  if (file_.empty()) fail<InputError>("the name is empty");
   std::error_code error;
-  if (std::filesystem::is_directory(file_, error)) fail("it is a folder");
-  temporary_ = file_;
-  temporary_ += "." + std::to_string(getpid()) + ".part";
-  errno = 0;
-  if (!std::ofstream(temporary_, std::ios::binary)) {
-    const int why = errno;
-    temporary_.clear();
-    fail(why == 0 ? "it cannot be opened" : std::strerror(why));
+  const fs::file_status status = fs::status(file_, error);
+  if (status.type() == fs::file_type::directory) fail<InputError>("it is a folder");
+  is_device_ = fs::exists(status) && !fs::is_regular_file(status);
+  if (is_device_) {
+    target_ = file_;
+    check_device();
+    return;
+  }
+  target_ = target_of(file_, error);
+  if (error) fail<InputError>(error.message());
+  check_folder();
+  if (fs::exists(status)) check_old_file();
+}
+
+void OutputFile::check_device() const {
+  if (fs::is_socket(file_)) fail<InputError>("it is a socket");
+  if (access(file_.c_str(), W_OK) != 0) fail<InputError>(std::strerror(errno));
+}
+
+void OutputFile::check_folder() const {
+  const fs::path folder = target_.parent_path();
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    fail<InputError>("there is no folder '" + folder.string() + "'");
+  if (target_.filename().empty()) fail<InputError>("it names a folder");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    fail<InputError>("its folder cannot be written: " + std::string(std::strerror(errno)));
+}
+
+void OutputFile::check_old_file() const {
+  struct stat old;
+  struct stat folder;
+  if (access(target_.c_str(), W_OK) != 0 || stat(target_.c_str(), &old) != 0 ||
+      stat(target_.parent_path().c_str(), &folder) != 0)
+    fail<InputError>(std::strerror(errno));
+  if (is_standard_output(old)) fail<InputError>("standard output goes there");
+  const uid_t me = geteuid();
+  const bool sticky = (folder.st_mode & S_ISVTX) != 0;
+  if (sticky && me != 0 && me != old.st_uid && me != folder.st_uid)
+    fail<InputError>("it belongs to somebody else, and only its owner may replace it there");
+}
+
+void OutputFile::commit(std::string_view content) const {
+  if (!is_device_) return replace_by(content);
+  const int descriptor = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) fail(std::strerror(errno));
+  write_all(descriptor, content);
+}
+
+void OutputFile::replace_by(std::string_view content) const {
+  struct stat old;
+  const mode_t mode = stat(target_.c_str(), &old) == 0 ? old.st_mode & 07777 : default_mode();
+  // A short name of its own: a suffix could make a long name too long.
+  std::string temporary = (target_.parent_path() / ".paged-XXXXXX").string();
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) fail(std::strerror(errno));
+  try {
+    write_all(descriptor, content);
+    if (chmod(temporary.c_str(), mode) != 0 || rename(temporary.c_str(), target_.c_str()) != 0)
+      fail(std::strerror(errno));
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
   }
 }
 
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+/// Writes everything and closes the descriptor.
+void OutputFile::write_all(int descriptor, std::string_view content) const {
+  int error = 0;
+  while (!content.empty() && error == 0) {
+    const ssize_t written = write(descriptor, content.data(), content.size());
+    if (written >= 0)
+      content.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  if (error != 0) fail(std::strerror(error));
 }
 
-void OutputFile::commit(std::string_view content) {
-  std::ofstream stream(temporary_, std::ios::binary);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-  stream.close();
-  if (!stream) fail("the device is full or gone");
-  std::error_code error;
-  std::filesystem::rename(temporary_, file_, error);
-  if (error) fail(error.message());
-  temporary_.clear();
-}
-
+template <typename Error>
 void OutputFile::fail(const std::string& why) const {
-  throw InputError("cannot write '" + file_.string() + "': " + why);
+  throw Error("cannot write '" + file_.string() + "': " + why);
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  const fs::path target = target_of(a, error);
+  if (error) return false;
+  const bool same = target == target_of(b, error);
+  return same && !error;
 }
 
 }  // namespace paged

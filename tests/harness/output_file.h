@@ -1,29 +1,39 @@
 // A result file that is there whole or not at all.
 #pragma once
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace paged {
 
-/// Opened before the work begins, so that a path that cannot be written is known before anything
-/// runs; replaced only by complete content. The content goes to a temporary file beside it, which
-/// goes away if commit() is never called.
+/// Made before the work begins, so that a path that cannot be written is known before anything
+/// runs. Until commit(), nothing is created and nothing changed.
+///
+/// A regular file is replaced as a whole and keeps its permissions, and a symbolic link goes on
+/// pointing to it; a device or a FIFO is written to.
 class OutputFile {
  public:
-  /// Throws InputError if the file could not be written. An existing file stays as it is.
-  explicit OutputFile(std::filesystem::path file);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
+  /// Throws InputError if the file could not be written.
+  explicit OutputFile(const std::filesystem::path& file);
 
-  /// Writes the content and puts it in place of the file. Throws InputError if that fails.
-  void commit(std::string_view content);
+  /// Writes the content and puts it in place of the file. Throws std::runtime_error if that fails.
+  void commit(std::string_view content) const;
 
  private:
+  void check_device() const;
+  void check_folder() const;
+  void check_old_file() const;
+  void replace_by(std::string_view content) const;
+  void write_all(int descriptor, std::string_view content) const;
+  template <typename Error = std::runtime_error>
   [[noreturn]] void fail(const std::string& why) const;
 
-  std::filesystem::path file_;
-  std::filesystem::path temporary_;
+  std::filesystem::path file_;    // as asked for
+  std::filesystem::path target_;  // where its links lead
+  bool is_device_ = false;
 };
+
+/// Whether two paths lead to one file, which need not exist yet.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 }  // namespace paged

@@ -19,7 +19,6 @@ struct StageRun {
   Comparison comparison;            ///< passed is false also if there are faults
   std::vector<std::string> faults;  ///< findings of the CPU machine and the like
   DecodeOutputs outputs;
-  double seconds = 0;  ///< wall time of the run, copies included; not a measure of a GPU
 };
 
 /// Throws InputError if the stage cannot run the case.

@@ -65,6 +65,7 @@ void TextTable::print(std::ostream& stream) const {
 
 std::string short_number(double value) {
   if (value == 0) return "0";
+  if (!std::isfinite(value)) return "not finite";
   char text[32];
   std::snprintf(text, sizeof text, "%.1e", value);
   return text;
@@ -73,6 +74,7 @@ std::string short_number(double value) {
 std::string percentage(double share) {
   char text[32];
   if (!std::isfinite(share)) return "-";
+  if (share > 10) return "> 10 x";
   std::snprintf(text, sizeof text, "%.0f %%", share * 100);
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include "reference/decode_attention.h"
 #include "tests/harness/npy.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/reference/error_message.h"
 
@@ -200,6 +201,43 @@ TEST(CaseBuilderTest, RefusesHeadSizesThatACacheCannotHold) {
   expect_refused(spec, {"120", "e4m3", "16"});
 }
 
+TEST(CaseBuilderTest, TellsTheShapeThatItWillBuild) {
+  CaseSpec spec = small_spec({35, 17, 0});
+  spec.partition_size = 64;
+  const DecodeShape told = shape_of_case(spec);
+  const DecodeShape built = build_case(spec).problem.shape();
+  EXPECT_EQ(told.num_seqs, built.num_seqs);
+  EXPECT_EQ(told.num_heads, built.num_heads);
+  EXPECT_EQ(told.num_kv_heads, built.num_kv_heads);
+  EXPECT_EQ(told.head_size, built.head_size);
+  EXPECT_EQ(told.block_size, built.block_size);
+  EXPECT_EQ(told.num_blocks, built.num_blocks);
+  EXPECT_EQ(told.max_num_blocks_per_seq, built.max_num_blocks_per_seq);
+  EXPECT_EQ(told.max_seq_len, built.max_seq_len);
+  EXPECT_EQ(told.scalar, built.scalar);
+  EXPECT_EQ(told.cache, built.cache);
+  EXPECT_EQ(told.partition_size, built.partition_size);
+  EXPECT_EQ(told.variant, built.variant);
+}
+
+TEST(CaseBuilderTest, RefusesQueriesAndTablesOfAbsurdSizeBeforeAskingForMemory) {
+  CaseSpec query = small_spec({3});
+  query.num_heads = std::numeric_limits<int>::max() - 1;
+  expect_refused(query, {"num_heads", "2147483646"});
+  CaseSpec wide = small_spec(std::vector<int>(51, 0));
+  wide.table_width = 2000000;
+  expect_refused(wide, {"table_width", "2000000", "67108864"});
+  CaseSpec long_row = small_spec(std::vector<int>(5001, 0));
+  long_row.seq_lens[7] = 800000;
+  expect_refused(long_row, {"50000", "5001", "67108864"});
+}
+
+TEST(CaseBuilderTest, NamesTheTableEntryThatAsksForTooManyBlocks) {
+  CaseSpec spec = small_spec({3, 3});
+  spec.block_tables = Rows{{1}, {std::numeric_limits<std::int32_t>::max()}};
+  expect_refused(spec, {"sequence 1", "entry 0", "2147483647"});
+}
+
 TEST(CaseBuilderTest, RefusesCachesOfAbsurdSizeBeforeAskingForMemory) {
   CaseSpec spec = small_spec({std::numeric_limits<int>::max()});
   EXPECT_TRUE(input_error_of([&] { build_case(spec); }));
@@ -348,7 +386,7 @@ class CaseTensorsTest : public ::testing::Test {
                                 const std::vector<std::int64_t>& shape) {
     Tensor tensor(type, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.write(i, number(i));
-    write_npy(folder_ / name, tensor);
+    OutputFile(folder_ / name).commit(npy_of(tensor));
     return folder_ / name;
   }
   static double number(std::int64_t i) { return static_cast<double>(i % 251 - 125) / 4; }
@@ -401,8 +439,8 @@ TEST_F(CaseTensorsTest, CachesAreTakenBitForBit) {
     keys.data()[i] = static_cast<std::byte>(i % 127);
     values.data()[i] = static_cast<std::byte>(i % 113);
   }
-  write_npy(folder_ / "k.npy", keys);
-  write_npy(folder_ / "v.npy", values);
+  OutputFile(folder_ / "k.npy").commit(npy_of(keys));
+  OutputFile(folder_ / "v.npy").commit(npy_of(values));
   spec.tensors = {{"key_cache", folder_ / "k.npy"}, {"value_cache", folder_ / "v.npy"}};
   const DecodeProblem p = build_case(spec).problem;
   EXPECT_EQ(std::memcmp(p.key_cache.data(), keys.data(), keys.size_in_bytes()), 0);
@@ -417,7 +455,7 @@ TEST_F(CaseTensorsTest, TokensKeepTheirValuesInAScaledFp8Cache) {
   spec.v_scale = 0.5;
   Tensor tokens(CacheType::f16, {3, 2, 32});
   for (std::int64_t i = 0; i < tokens.size(); ++i) tokens.write(i, i % 2 == 0 ? 1.0 : -2.0);
-  write_npy(folder_ / "t.npy", tokens);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
   spec.tensors = {{"keys", folder_ / "t.npy"}, {"values", folder_ / "t.npy"}};
   const GatheredKv kv = gather(build_case(spec).problem, 0, 0);
   EXPECT_EQ(kv.keys(0, 0), 1.0);
@@ -445,6 +483,17 @@ TEST_F(CaseTensorsTest, WrongShapesAreRefusedWithBothShapes) {
   refused("keys", {34, 2, 32}, "35");  // fewer tokens than sequence 0 has
   refused("keys", {35, 4, 32}, "[35, 4, 32]");
   refused("values", {35, 64}, "[35, 64]");
+}
+
+TEST_F(CaseTensorsTest, Fp8CachesFromFloatFilesAreRefused) {
+  CaseSpec spec = small_spec({3});
+  spec.num_blocks = 2;
+  spec.cache = CacheType::e4m3;
+  spec.tensors = {{"key_cache", numbers("k.npy", CacheType::f16, {2, 2, 4, 16, 8})},
+                  {"value_cache", numbers("v.npy", CacheType::f16, {2, 2, 32, 16})}};
+  const auto message = input_error_of([&] { build_case(spec); });
+  ASSERT_TRUE(message);
+  for (const char* word : {"k.npy", "f16", "e4m3"}) EXPECT_TRUE(mentions(*message, word));
 }
 
 TEST_F(CaseTensorsTest, CachesOfAnotherTypeAreRefused) {

@@ -348,6 +348,42 @@ TEST(CaseSpecTest, RefusesWhatIsNotJsonAndSaysWhere) {
   EXPECT_TRUE(mentions(*message, "3")) << "the line: " << *message;
 }
 
+TEST(CaseSpecTest, RefusesDeepNestingAndTextBehindAZero) {
+  expect_refused(std::string(400000, '['), "64");
+  expect_refused(text_of(smallest()) + std::string("\0garbage", 8), "some.json");
+}
+
+TEST(CaseSpecTest, ShowsLongValuesShortened) {
+  const std::string text = "\"" + std::string(400000, 'x') + "\"";
+  const std::string array = std::string(60, '[') + std::string(60, ']');
+  for (const std::string key : {"num_heads", "scale", "scalar", "cache", "variant", "unknown"})
+    for (const std::string& value : {text, array}) {
+      const auto message = input_error_of([&] { parse(smallest_with(key, value)); });
+      ASSERT_TRUE(message) << key;
+      EXPECT_LT(message->size(), 600U) << key;
+      EXPECT_EQ(message->find("[["), std::string::npos) << key;
+    }
+  const auto unclosed = input_error_of([&] { parse(smallest_with("scalar", text.substr(1))); });
+  ASSERT_TRUE(unclosed);
+  EXPECT_LT(unclosed->size(), 300U);
+}
+
+TEST(CaseSpecTest, NamesNumbersThatAreTooLargeOrTooSmall) {
+  const auto said = [](const std::string& key, const std::string& value) {
+    return input_error_of([&] { parse(smallest_with(key, value)); }).value_or("");
+  };
+  for (const std::string value : {"18446744073709551616", "9223372036854775808"})
+    EXPECT_NE(said("num_heads", value).find("too large"), std::string::npos);
+  EXPECT_TRUE(mentions(said("values", R"({"std": -3})"), "-3"));
+  EXPECT_TRUE(mentions(said("scale", "1e300"), "32")) << said("scale", "1e300");
+  EXPECT_NE(said("k_scale", "1e-300").find("1e-300"), std::string::npos);
+}
+
+TEST(CaseSpecTest, RefusesNamesOfTensorsThatNoFileHas) {
+  expect_refused(smallest_with("tensors", R"({"query": "q.npy\u0000x"})"), "tensors.query");
+  expect_refused(smallest_with("tensors", R"({"query": ""})"), "tensors.query");
+}
+
 TEST(CaseSpecTest, RefusesNumbersThatNoDoubleHolds) {
   for (const std::string key : {"scale", "num_heads", "seq_lens"})
     expect_refused(text_of(smallest_with(key, "1e999")), "some.json");

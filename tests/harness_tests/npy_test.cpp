@@ -1,6 +1,7 @@
 // .npy files: every type there and back, files made byte by byte, and what must be refused.
 #include "tests/harness/npy.h"
 
+#include "tests/harness/output_file.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/reference/error_message.h"
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,10 +24,11 @@ using testing::mentions;
 using testing::TemporaryFolder;
 
 /// A .npy file by the format's definition: magic, version, length of the header, header, data.
-std::string npy_bytes(const std::string& header, const std::string& data, char major = 1) {
+std::string npy_bytes(const std::string& header, const std::string& data, char major = 1,
+                      char minor = 0) {
   std::string bytes = "\x93NUMPY";
   bytes += major;
-  bytes += '\0';
+  bytes += minor;
   const std::size_t length = header.size();
   const int length_bytes = major == 1 ? 2 : 4;
   for (int i = 0; i < length_bytes; ++i) bytes += static_cast<char>(length >> (8 * i) & 0xFF);
@@ -75,7 +78,7 @@ TEST_P(NpyRoundTripTest, KeepsEveryBit) {
   // Odd multipliers pass through many bit patterns, NaNs with payloads among them.
   for (std::size_t i = 0; i < tensor.size_in_bytes(); ++i)
     tensor.data()[i] = static_cast<std::byte>(i * 151 + 7);
-  write_npy(folder_ / "t.npy", tensor);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tensor));
   const Tensor back = read_npy(folder_ / "t.npy", GetParam());
   EXPECT_EQ(back.type(), tensor.type());
   EXPECT_EQ(back.shape(), tensor.shape());
@@ -88,7 +91,7 @@ TEST_P(NpyRoundTripTest, KeepsAnyNumberOfDimensions) {
        {std::vector<std::int64_t>{}, {1}, {9}, {2, 3}, {1, 1, 1}, {2, 3, 1, 2, 2}}) {
     Tensor tensor(GetParam(), shape);
     tensor.fill(1.5);
-    write_npy(folder_ / "t.npy", tensor);
+    OutputFile(folder_ / "t.npy").commit(npy_of(tensor));
     const Tensor back = read_npy(folder_ / "t.npy", GetParam());
     EXPECT_EQ(back.shape(), shape) << to_string(shape);
     ASSERT_EQ(back.size(), tensor.size());
@@ -99,7 +102,7 @@ TEST_P(NpyRoundTripTest, KeepsAnyNumberOfDimensions) {
 TEST_P(NpyRoundTripTest, KeepsEmptyTensors) {
   for (const std::vector<std::int64_t>& shape :
        {std::vector<std::int64_t>{0}, {0, 4, 64}, {3, 0, 2}}) {
-    write_npy(folder_ / "t.npy", Tensor(GetParam(), shape));
+    OutputFile(folder_ / "t.npy").commit(npy_of(Tensor(GetParam(), shape)));
     const Tensor back = read_npy(folder_ / "t.npy", GetParam());
     EXPECT_EQ(back.shape(), shape);
     EXPECT_EQ(back.size(), 0);
@@ -114,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Types, NpyRoundTripTest,
 TEST_F(NpyTest, WritesWhatTheFormatDefines) {
   Tensor tensor(CacheType::f32, {2, 3});
   for (int i = 0; i < 6; ++i) tensor.write(i, i + 1);
-  write_npy(folder_ / "t.npy", tensor);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tensor));
   const std::string bytes = content_of(folder_ / "t.npy");
   ASSERT_GT(bytes.size(), 10U);
   EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
@@ -131,7 +134,7 @@ TEST_F(NpyTest, WritesWhatTheFormatDefines) {
 }
 
 TEST_F(NpyTest, WritesOneDimensionAsATuple) {
-  write_npy(folder_ / "t.npy", Tensor(CacheType::f32, {4}));
+  OutputFile(folder_ / "t.npy").commit(npy_of(Tensor(CacheType::f32, {4})));
   std::string bytes = content_of(folder_ / "t.npy");
   bytes.erase(std::remove(bytes.begin(), bytes.end(), ' '), bytes.end());
   EXPECT_NE(bytes.find("'shape':(4,)"), std::string::npos)
@@ -223,9 +226,35 @@ TEST_F(NpyTest, RefusesAbsurdShapesWithoutAskingForMemory) {
 }
 
 TEST_F(NpyTest, RefusesShapesThatAreNone) {
-  for (const std::string shape : {"(-1,)", "(2, -3)", "(-2, -3)", "6", "[2, 3]", "(2, 3",
-                                  "(2.0, 3)", "(a, b)", "('2', 3)", "None", "", "(2 3 x)"})
+  for (const std::string shape :
+       {"(-1,)",  "(2, -3)",  "(-2, -3)", "6",     "[2, 3]",  "(2, 3",  "(2.0, 3)",
+        "(a, b)", "('2', 3)", "None",     "",      "(2 3 x)", "(2 3)",  "(6)",
+        "(,)",    "(2,, 3)",  "(2, 3,,)", "(+6,)", "(2, 3",   "(2, 3))"})
     expect_refused(file(npy_bytes(header_of("<f4", shape), floats(6))), "shape " + shape);
+}
+
+TEST_F(NpyTest, RefusesManyDimensionsInOneShortLine) {
+  std::string shape = "(";
+  for (int i = 0; i < 10000; ++i) shape += "1, ";
+  const auto path = file(npy_bytes(header_of("<f4", shape + ")"), floats(1)));
+  expect_refused(path, "10000 dimensions");
+  EXPECT_LT(input_error_of([&] { read_npy(path); })->size(), 200U);
+}
+
+TEST_F(NpyTest, RefusesOrdersOtherThanTrueAndFalse) {
+  for (const std::string order : {"Falsehood", "false", "0", "False or True", "'False'x", ""})
+    expect_refused(file(npy_bytes(header_of("<f4", "(1,)", order), floats(1))), order);
+}
+
+TEST_F(NpyTest, RefusesHeadersThatPythonWouldNotRead) {
+  for (const std::string header :
+       {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+        "{'descr' x: '<f4', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4', 'descr': '<f2', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}"})
+    expect_refused(file(npy_bytes(header + "\n", floats(1))), header);
 }
 
 TEST_F(NpyTest, RefusesHeadersWithoutTheirKeys) {
@@ -243,6 +272,7 @@ TEST_F(NpyTest, RefusesWhatIsNoNpyFile) {
   expect_refused(file(std::string(4096, '\0')), "zeros");
   expect_refused(file(npy_bytes(header_of("<f4", "(1,)"), floats(1), 4)), "format 4.0");
   expect_refused(file(npy_bytes(header_of("<f4", "(1,)"), floats(1), 0)), "format 0.0");
+  expect_refused(file(npy_bytes(header_of("<f4", "(1,)"), floats(1), 1, 1)), "format 1.1");
   std::string other_magic = npy_bytes(header_of("<f4", "(1,)"), floats(1));
   other_magic[1] = 'n';
   expect_refused(file(other_magic), "other first bytes");
@@ -254,11 +284,22 @@ TEST_F(NpyTest, RefusesMissingFilesAndFolders) {
   expect_refused(folder_ / "folder.npy", "a folder");
 }
 
+TEST_F(NpyTest, SaysWhatAFileIsThatIsNone) {
+  std::filesystem::create_symlink("loop.npy", folder_ / "loop.npy");
+  expect_refused(folder_ / "loop.npy", "a loop of links");
+  const auto said = [](const std::filesystem::path& path) {
+    return input_error_of([&] { read_npy(path); }).value_or("");
+  };
+  EXPECT_NE(said("/dev/zero").find("regular file"), std::string::npos);
+  EXPECT_NE(said("/proc/self/mem").find("/proc/self/mem"), std::string::npos) << "reading fails";
+  EXPECT_EQ(said(folder_ / "loop.npy").find("no such file"), std::string::npos);
+}
+
 // ---- writing that fails -----------------------------------------------------------------------
 TEST_F(NpyTest, AFailedWriteLeavesNothingBehind) {
   const Tensor tensor(CacheType::f32, {4});
   const auto missing = folder_ / "absent" / "t.npy";
-  const auto message = input_error_of([&] { write_npy(missing, tensor); });
+  const auto message = input_error_of([&] { OutputFile(missing).commit(npy_of(tensor)); });
   ASSERT_TRUE(message);
   EXPECT_NE(message->find(missing.string()), std::string::npos) << *message;
   EXPECT_EQ(message->find('\n'), std::string::npos);
@@ -268,7 +309,8 @@ TEST_F(NpyTest, AFailedWriteLeavesNothingBehind) {
 TEST_F(NpyTest, AWriteOverAFolderLeavesTheFolderAndNothingElse) {
   std::filesystem::create_directory(folder_ / "t.npy");
   std::filesystem::create_directory(folder_ / "t.npy" / "content");
-  const auto message = input_error_of([&] { write_npy(folder_ / "t.npy", Tensor()); });
+  const auto message =
+      input_error_of([&] { OutputFile(folder_ / "t.npy").commit(npy_of(Tensor())); });
   ASSERT_TRUE(message);
   EXPECT_NE(message->find("t.npy"), std::string::npos) << *message;
   EXPECT_EQ(folder_.entries(), std::vector<std::string>{"t.npy"});
@@ -277,9 +319,54 @@ TEST_F(NpyTest, AWriteOverAFolderLeavesTheFolderAndNothingElse) {
 
 TEST_F(NpyTest, AWriteReplacesAnOlderFileWholly) {
   folder_.write("t.npy", std::string(100000, 'x'));
-  write_npy(folder_ / "t.npy", Tensor(CacheType::f32, {2}));
+  OutputFile(folder_ / "t.npy").commit(npy_of(Tensor(CacheType::f32, {2})));
   EXPECT_EQ(read_npy(folder_ / "t.npy").shape(), (std::vector<std::int64_t>{2}));
   EXPECT_EQ(folder_.entries(), std::vector<std::string>{"t.npy"});
+}
+
+TEST_F(NpyTest, AWriteFollowsLinksAndKeepsPermissions) {
+  using std::filesystem::perms;
+  folder_.write("t.npy", "old");
+  std::filesystem::permissions(folder_ / "t.npy", perms::owner_read | perms::owner_write);
+  std::filesystem::create_symlink("t.npy", folder_ / "link");
+  std::filesystem::create_symlink("new.npy", folder_ / "dangling");
+  OutputFile(folder_ / "link").commit("by link");
+  OutputFile(folder_ / "dangling").commit("new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "dangling"));
+  EXPECT_EQ(content_of(folder_ / "t.npy"), "by link");
+  EXPECT_EQ(content_of(folder_ / "new.npy"), "new");
+  EXPECT_EQ(std::filesystem::status(folder_ / "t.npy").permissions(),
+            perms::owner_read | perms::owner_write);
+}
+
+TEST_F(NpyTest, AWriteToADeviceLeavesTheDevice) {
+  std::filesystem::create_symlink("/dev/null", folder_ / "null");
+  std::filesystem::create_symlink("/dev/full", folder_ / "full");
+  OutputFile(folder_ / "null").commit("gone");
+  EXPECT_THROW(OutputFile(folder_ / "full").commit("too much"), std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "null"));
+  EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "full"));
+}
+
+TEST_F(NpyTest, NothingIsCreatedBeforeItIsWritten) {
+  const OutputFile file(folder_ / "t.npy");
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
+TEST_F(NpyTest, TheLongestNameCanBeWritten) {
+  const std::string name(255, 'n');
+  OutputFile(folder_ / name).commit("content");
+  EXPECT_EQ(folder_.entries(), std::vector<std::string>{name});
+  EXPECT_TRUE(input_error_of([&] { OutputFile(folder_ / (name + "n")); }));
+}
+
+TEST_F(NpyTest, OneFileUnderTwoNamesIsOneFile) {
+  folder_.write("t.npy", "");
+  std::filesystem::create_symlink("t.npy", folder_ / "link");
+  EXPECT_TRUE(same_file(folder_ / "t.npy", folder_ / "link"));
+  EXPECT_TRUE(same_file(folder_ / "new", folder_ / "./new"));
+  EXPECT_FALSE(same_file(folder_ / "t.npy", folder_ / "new"));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // paged check: the invariants that stages promise, and those they state to break.
+#include "reference/input_error.h"
+#include "tests/harness/case_builder.h"
 #include "tests/harness/check_run.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
@@ -10,6 +12,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -18,8 +21,9 @@ namespace {
 
 struct CheckOptions {
   StageOptions stage;
-  CheckRequest request;
+  std::vector<std::string> invariants;  // each may be several, with commas
   std::vector<std::string> cases;
+  std::string seed = "1";
   std::optional<std::string> json;
 };
 
@@ -65,17 +69,43 @@ void print(const std::vector<CheckResult>& results) {
   print_surprises(results);
 }
 
-int run(CheckOptions& options) {
-  for (const std::string& name : options.cases) options.request.cases.push_back(find_case(name));
+/// The ids in lists with commas, each once, in order.
+std::vector<std::string> split(const std::vector<std::string>& lists) {
+  std::vector<std::string> ids;
+  for (const std::string& list : lists)
+    for (std::size_t begin = 0, end = 0; end != list.npos; begin = end + 1) {
+      end = list.find(',', begin);
+      const std::string id = list.substr(begin, end - begin);
+      if (id.empty()) throw InputError("--invariant is '" + list + "', with an empty entry");
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    }
+  return ids;
+}
+
+CheckRequest request_of(const CheckOptions& options) {
+  CheckRequest request;
+  request.invariants = split(options.invariants);
+  for (const std::string& name : options.cases) request.cases.push_back(find_case(name));
+  request.seed = whole_number("--seed", options.seed, std::numeric_limits<std::uint64_t>::max());
+  return request;
+}
+
+int run(const CheckOptions& options) {
+  const CheckRequest request = request_of(options);
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
+  // Before any case is built: that can take long.
+  for (const CaseSpec& spec : request.cases)
+    for (const Stage* stage : stages)
+      check_supported(*stage, shape_of_case(spec), device->limits());
+  refuse_overwriting("--json", options.json, request.cases);
   JsonFile json(options.json);
   std::vector<CheckResult> results;
   {
     Progress progress("checking");
     for (const Stage* stage : stages) {
       KernelUnderTest kernel(*stage, *device);
-      const auto of_stage = run_checks(kernel, options.request, [&](const CheckResult& r) {
+      const auto of_stage = run_checks(kernel, request, [&](const CheckResult& r) {
         progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
       });
       results.insert(results.end(), of_stage.begin(), of_stage.end());
@@ -94,12 +124,12 @@ void add_check_command(CLI::App& program, int& status) {
   auto* command = program.add_subcommand("check", "Try the invariants that stages promise");
   auto options = std::make_shared<CheckOptions>();
   options->stage.add_to(*command);
-  command->add_option("--invariant", options->request.invariants, "only these")
-      ->delimiter(',')
+  command->add_option("--invariant", options->invariants, "only these")
       ->type_name("ID,...")
       ->allow_extra_args(false);
   add_case_option(*command, options->cases);
-  command->add_option("--seed", options->request.seed, "of the generated cases")
+  command->add_option("--seed", options->seed, "of the generated cases")
+      ->type_name("N")
       ->capture_default_str();
   add_json_option(*command, options->json);
   command->callback([options, &status] { status = run(*options); });

@@ -2,17 +2,25 @@
 #include "kernels/device.h"
 #include "reference/input_error.h"
 #include "tests/paged/commands.h"
+#include "tests/harness/one_line.h"
 
 #include <exception>
 #include <iostream>
 #include <string>
+#include <vector>
 
 namespace {
 
 int complain(const std::string& message, int status) {
   std::cout.flush();
-  std::cerr << "paged: " << message << '\n';
+  std::cerr << "paged: " << paged::one_line(message) << '\n';
   return status;
+}
+
+/// The status, unless what was said did not arrive.
+int finish(int status) {
+  std::cout.flush();
+  return std::cout ? status : complain("cannot write to standard output", paged::kSomethingFailed);
 }
 
 /// CLI11 complains of a missing sub-command before it looks at the words there are.
@@ -27,11 +35,10 @@ void check_command_name(const CLI::App& program, int argc, char** argv) {
                           names);
 }
 
-/// A message on one line, whatever a library put into it.
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n' || c == '\r') c = ' ';
-  return text;
+int help(const CLI::App& program) {
+  const std::vector<CLI::App*> commands = program.get_subcommands();
+  std::cout << (commands.empty() ? &program : commands.front())->help();
+  return finish(paged::kAllHeld);
 }
 
 }  // namespace
@@ -51,20 +58,15 @@ int main(int argc, char** argv) {
   try {
     check_command_name(program, argc, argv);
     program.parse(argc, argv);
-    return status;
+    return finish(status);
   } catch (const CLI::CallForHelp&) {
-    for (const CLI::App* command : program.get_subcommands()) {
-      std::cout << command->help();
-      return paged::kAllHeld;
-    }
-    std::cout << program.help();
-    return paged::kAllHeld;
+    return help(program);
   } catch (const CLI::ParseError& error) {
-    return complain(one_line(error.what()) + "; paged --help shows what there is",
+    return complain(error.what() + std::string("; paged --help shows what there is"),
                     paged::kWrongRequest);
   } catch (const paged::InputError& error) {
-    return complain(one_line(error.what()), paged::kWrongRequest);
+    return complain(error.what(), paged::kWrongRequest);
   } catch (const std::exception& error) {
-    return complain(one_line(error.what()), paged::kSomethingFailed);
+    return complain(error.what(), paged::kSomethingFailed);
   }
 }

@@ -1,6 +1,11 @@
 #include "tests/paged/options.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/output_file.h"
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
 
 namespace paged {
 
@@ -28,14 +33,46 @@ std::vector<const Stage*> StageOptions::chosen_stages() const {
   return all;
 }
 
+CLI::Validator file_name() {
+  return CLI::Validator(
+      [](std::string& name) { return std::string(name.empty() ? "the file's name is empty" : ""); },
+      "");
+}
+
+std::uint64_t whole_number(const std::string& option, const std::string& text,
+                           std::uint64_t greatest) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end || number > greatest)
+    throw InputError(option + " is '" + text + "'; it must be a whole number from 0 to " +
+                     std::to_string(greatest));
+  return number;
+}
+
+void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
+                        const std::vector<CaseSpec>& cases) {
+  if (!file || *file == "-") return;
+  const auto refuse_if_read = [&](const std::filesystem::path& input) {
+    if (!input.empty() && same_file(*file, input))
+      throw InputError(option + " names '" + *file + "', which the request reads");
+  };
+  for (const CaseSpec& spec : cases) {
+    refuse_if_read(spec.file);
+    for (const auto& [name, tensor] : spec.tensors) refuse_if_read(tensor);
+  }
+}
+
 void add_json_option(CLI::App& command, std::optional<std::string>& file) {
   command.add_option("--json", file, "also write the results as JSON; - is standard output")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(file_name());
 }
 
 void add_case_option(CLI::App& command, std::vector<std::string>& cases) {
   command.add_option("--case", cases, "a named case or a case file; may be repeated")
       ->type_name("NAME|FILE")
+      ->check(file_name())
       ->allow_extra_args(false);
 }
 

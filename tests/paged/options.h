@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,18 @@ struct StageOptions {
   Backend chosen_backend() const;
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
 };
+
+/// For options that name a file: the name must not be empty.
+CLI::Validator file_name();
+
+/// The value of an option: decimal digits, whose leading zeros mean nothing. Throws InputError for
+/// anything else and for more than `greatest`.
+std::uint64_t whole_number(const std::string& option, const std::string& text,
+                           std::uint64_t greatest);
+
+/// Throws InputError if a result file, unless it is "-" or not asked for, is one that a case reads.
+void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
+                        const std::vector<CaseSpec>& cases);
 
 /// Adds --json FILE.
 void add_json_option(CLI::App& command, std::optional<std::string>& file);

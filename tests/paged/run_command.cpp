@@ -4,6 +4,7 @@
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/npy.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness/stage_run.h"
 #include "tests/harness/text_table.h"
 #include "tests/paged/commands.h"
@@ -20,22 +21,38 @@ namespace {
 struct RunRequest {
   StageOptions stage;
   std::vector<std::string> cases;
-  std::map<std::string, std::string> tensors;  // by the name they have in case files
+  std::map<std::string, std::optional<std::string>> tensors;  // by the name they have in case files
   std::optional<std::string> output;
   std::optional<std::string> json;
 };
 
-std::vector<Case> chosen_cases(const RunRequest& request) {
+std::vector<CaseSpec> chosen_cases(const RunRequest& request) {
   std::vector<std::string> names = request.cases;
   if (names.empty()) names = {"worked-example-1-gqa"};
-  std::vector<Case> cases;
+  std::vector<CaseSpec> specs;
   for (const std::string& name : names) {
-    CaseSpec spec = find_case(name);
+    specs.push_back(find_case(name));
     for (const auto& [tensor, file] : request.tensors)
-      if (!file.empty()) spec.tensors[tensor] = file;
-    cases.push_back(build_case(spec));
+      if (file) specs.back().tensors[tensor] = *file;
   }
-  return cases;
+  return specs;
+}
+
+/// Refuses before anything is built or run: a request is served whole or not at all.
+void check(const RunRequest& request, const std::vector<const Stage*>& stages,
+           const std::vector<CaseSpec>& specs, const DeviceLimits& limits) {
+  if (request.output && stages.size() * specs.size() != 1)
+    throw InputError("--output takes one stage and one case; this request has " +
+                     std::to_string(stages.size()) + " stages and " + std::to_string(specs.size()) +
+                     " cases");
+  if (request.output == "-")
+    throw InputError("--output writes a file; only --json can be standard output (-)");
+  if (request.output && request.json && same_file(*request.output, *request.json))
+    throw InputError("--output and --json name the same file '" + *request.output + "'");
+  refuse_overwriting("--output", request.output, specs);
+  refuse_overwriting("--json", request.json, specs);
+  for (const CaseSpec& spec : specs)
+    for (const Stage* stage : stages) check_supported(*stage, shape_of_case(spec), limits);
 }
 
 void print(const std::vector<StageRun>& runs) {
@@ -57,21 +74,15 @@ void print(const std::vector<StageRun>& runs) {
 
 int run(const RunRequest& request) {
   const std::vector<const Stage*> stages = request.stage.chosen_stages();
-  const std::vector<Case> cases = chosen_cases(request);
-  if (request.output && stages.size() * cases.size() != 1)
-    throw InputError("--output takes one stage and one case; this request has " +
-                     std::to_string(stages.size()) + " stages and " + std::to_string(cases.size()) +
-                     " cases");
+  const std::vector<CaseSpec> specs = chosen_cases(request);
   const std::unique_ptr<Device> device = make_device(request.stage.chosen_backend());
-  // Refuse before anything runs: a request is served whole or not at all.
-  for (const Stage* stage : stages)
-    for (const Case& c : cases) KernelUnderTest(*stage, *device).check_supported(c.problem);
-
-  if (request.output && request.output == request.json)
-    throw InputError("--output and --json name the same file '" + *request.output + "'");
+  check(request, stages, specs, device->limits());
   JsonFile json(request.json);
   std::unique_ptr<OutputFile> output;
   if (request.output) output = std::make_unique<OutputFile>(*request.output);
+
+  std::vector<Case> cases;
+  for (const CaseSpec& spec : specs) cases.push_back(build_case(spec));
 
   std::vector<StageRun> runs;
   bool all_passed = true;
@@ -100,7 +111,9 @@ void add_run_command(CLI::App& program, int& status) {
   request->stage.add_to(*command);
   add_case_option(*command, request->cases);
   const auto tensor = [&](const char* option, const char* name, const char* help) {
-    command->add_option(option, request->tensors[name], help)->type_name("FILE.npy");
+    command->add_option(option, request->tensors[name], help)
+        ->type_name("FILE.npy")
+        ->check(file_name());
   };
   tensor("--query", "query", "query [num_seqs, num_heads, head_size] in place of the case's");
   tensor("--key-cache", "key_cache", "paged key cache in place of the case's");
@@ -108,7 +121,8 @@ void add_run_command(CLI::App& program, int& status) {
   tensor("--keys", "keys", "keys [num_tokens, num_kv_heads, head_size] of one text");
   tensor("--values", "values", "values [num_tokens, num_kv_heads, head_size] of one text");
   command->add_option("--output", request->output, "write the stage's output")
-      ->type_name("FILE.npy");
+      ->type_name("FILE.npy")
+      ->check(file_name());
   add_json_option(*command, request->json);
   command->callback([request, &status] { status = run(*request); });
 }

@@ -9,22 +9,43 @@
 #include "tests/paged/options.h"
 
 #include <iostream>
+#include <limits>
+#include <optional>
 
 namespace paged {
 namespace {
 
-struct TraceRequest {
+struct TraceOptions {
   std::vector<std::string> cases;
-  int seq = 0;
-  int head = 0;
-  int token = -1;
+  std::string seq = "0";
+  std::string head = "0";
+  std::optional<std::string> token;
 };
 
-void check_range(const char* option, int value, int count, const std::string& things) {
-  if (value < 0 || value >= count)
+struct TraceRequest {
+  int seq = 0;
+  int head = 0;
+  std::optional<int> token;  ///< all pages without it
+};
+
+/// The value of an option that chooses one of `count` things.
+int choice(const char* option, const std::string& text, int count, const std::string& things) {
+  const int value = static_cast<int>(whole_number(option, text, std::numeric_limits<int>::max()));
+  if (value >= count)
     throw InputError(std::string(option) + " is " + std::to_string(value) + "; the case has " +
                      std::to_string(count) + " " + things +
                      (count > 0 ? " (0 to " + std::to_string(count - 1) + ")" : ""));
+  return value;
+}
+
+TraceRequest request_of(const TraceOptions& options, const CaseSpec& spec) {
+  TraceRequest request;
+  request.seq = choice("--seq", options.seq, static_cast<int>(spec.seq_lens.size()), "sequences");
+  request.head = choice("--head", options.head, spec.num_heads, "query heads");
+  if (options.token)
+    request.token = choice("--token", *options.token, spec.seq_lens[request.seq],
+                           "tokens in sequence " + std::to_string(request.seq));
+  return request;
 }
 
 std::string decimal(double value) {
@@ -80,23 +101,20 @@ void print_pages(const DecodeProblem& problem, const HeadAttention& attention, i
   table.print(std::cout);
 }
 
-int run(const TraceRequest& request) {
-  if (request.cases.size() != 1) throw InputError("trace takes one --case");
-  const DecodeProblem problem = build_case(find_case(request.cases.front())).problem;
-  check_range("--seq", request.seq, problem.num_seqs(), "sequences");
-  check_range("--head", request.head, problem.num_heads, "query heads");
+int run(const TraceOptions& options) {
+  if (options.cases.size() != 1) throw InputError("trace takes one --case");
+  const CaseSpec spec = find_case(options.cases.front());
+  const TraceRequest request = request_of(options, spec);
+  const DecodeProblem problem = build_case(spec).problem;
   const int seq_len = problem.seq_lens[request.seq];
-  if (request.token != -1)
-    check_range("--token", request.token, seq_len,
-                "tokens in sequence " + std::to_string(request.seq));
   const int kv_head = kv_head_of(request.head, problem.num_heads, problem.num_kv_heads);
   const HeadAttention attention =
       attend(problem, gather(problem, request.seq, kv_head), request.seq, request.head);
 
   std::cout << "seq " << request.seq << " head " << request.head << " kv_head " << kv_head
             << " seq_len " << seq_len << '\n';
-  if (request.token != -1)
-    print_token(problem, attention, request.seq, kv_head, request.token);
+  if (request.token)
+    print_token(problem, attention, request.seq, kv_head, *request.token);
   else
     print_pages(problem, attention, request.seq, kv_head);
   return kAllHeld;
@@ -107,12 +125,15 @@ int run(const TraceRequest& request) {
 void add_trace_command(CLI::App& program, int& status) {
   auto* command = program.add_subcommand(
       "trace", "Follow a token through the block table: block, offset, physical block, address");
-  auto request = std::make_shared<TraceRequest>();
-  add_case_option(*command, request->cases);
-  command->add_option("--seq", request->seq, "which sequence")->capture_default_str();
-  command->add_option("--head", request->head, "which query head")->capture_default_str();
-  command->add_option("--token", request->token, "which token; without it, all pages");
-  command->callback([request, &status] { status = run(*request); });
+  auto options = std::make_shared<TraceOptions>();
+  add_case_option(*command, options->cases);
+  const auto number = [&](const char* option, auto& value, const char* help) {
+    command->add_option(option, value, help)->type_name("N")->capture_default_str();
+  };
+  number("--seq", options->seq, "which sequence");
+  number("--head", options->head, "which query head");
+  number("--token", options->token, "which token; without it, all pages");
+  command->callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace paged

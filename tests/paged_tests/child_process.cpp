@@ -55,9 +55,9 @@ int exit_status_of(pid_t child) {
 }
 
 ProcessResult run_into_files(const std::vector<std::string>& arguments,
-                             const std::vector<std::string>& environment) {
+                             const std::vector<std::string>& environment, bool full) {
   const TemporaryFolder folder;
-  const std::string out = (folder / "out").string();
+  const std::string out = full ? "/dev/full" : (folder / "out").string();
   const std::string err = (folder / "err").string();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -67,7 +67,7 @@ ProcessResult run_into_files(const std::vector<std::string>& arguments,
   const pid_t child = spawn(actions, arguments, environment);
   posix_spawn_file_actions_destroy(&actions);
   const int status = exit_status_of(child);
-  return {status, content_of(out), content_of(err)};
+  return {status, full ? "" : content_of(out), content_of(err)};
 }
 
 ProcessResult run_on_terminal(const std::vector<std::string>& arguments,
@@ -98,8 +98,9 @@ ProcessResult run_on_terminal(const std::vector<std::string>& arguments,
 
 ProcessResult run_paged(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment, OutputKind output) {
-  return output == OutputKind::file ? run_into_files(arguments, environment)
-                                    : run_on_terminal(arguments, environment);
+  return output == OutputKind::terminal
+             ? run_on_terminal(arguments, environment)
+             : run_into_files(arguments, environment, output == OutputKind::full_device);
 }
 
 }  // namespace paged::testing

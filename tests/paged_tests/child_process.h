@@ -11,11 +11,12 @@ struct ProcessResult {
   std::string err;       ///< standard error
 };
 
-enum class OutputKind { file, terminal };
+enum class OutputKind { file, terminal, full_device };
 
 /// Runs `paged` with the given arguments and waits for it. Its environment is that of the test,
 /// with `environment` ("NAME=value") added. With OutputKind::terminal, standard output and standard
-/// error are one pseudo-terminal, and `out` holds what was shown there.
+/// error are one pseudo-terminal, and `out` holds what was shown there; with
+/// OutputKind::full_device, nothing fits on standard output.
 ProcessResult run_paged(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment = {},
                         OutputKind output = OutputKind::file);

@@ -1,5 +1,6 @@
 // What the tool's contract promises for right requests.
 #include "tests/harness/npy.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/paged_tests/case_text.h"
 #include "tests/paged_tests/child_process.h"
@@ -126,11 +127,11 @@ TEST_F(PagedTest, RunWritesItsOutputInTheShapeOfTheQuery) {
 
 TEST_F(PagedTest, RunTakesAQueryFromAFile) {
   Tensor query(CacheType::f16, {1, 8, 128});  // zeros: the output is the mean of V
-  write_npy(file("q.npy"), query);
+  OutputFile(file("q.npy")).commit(npy_of(query));
   expect_success(run_paged({"run", "--stage", "1", "--case", kExample1, "--query", file("q.npy"),
                             "--output", file("zero.npy")}));
   query.fill(0.25);
-  write_npy(file("q.npy"), query);
+  OutputFile(file("q.npy")).commit(npy_of(query));
   expect_success(run_paged({"run", "--stage", "1", "--case", kExample1, "--query", file("q.npy"),
                             "--output", file("other.npy")}));
   EXPECT_NE(content_of(folder_ / "zero.npy"), content_of(folder_ / "other.npy"));
@@ -195,6 +196,13 @@ TEST_F(PagedTest, CheckCountsAStatedBreachThatBreaksAsHeld) {
   }
 }
 
+TEST_F(PagedTest, CheckTriesAnInvariantOnceHoweverOftenItIsNamed) {
+  expect_success(
+      run_paged({"check", "--stage", "1", "--invariant", "reference,reference", "--invariant",
+                 "reference", "--case", kExample1, "--json", file("c.json")}));
+  EXPECT_EQ(json_of("c.json").at("results").size(), 1U);
+}
+
 // ---- trace ------------------------------------------------------------------------------------
 /// The number that follows a phrase.
 long number_after(const std::string& text, const std::string& phrase) {
@@ -210,6 +218,13 @@ TEST_F(PagedTest, TraceFollowsToken16OfWorkedExample3) {
   EXPECT_EQ(number_after(result.out, "logical block "), 1) << result.out;
   EXPECT_EQ(number_after(result.out, "offset "), 0) << result.out;
   EXPECT_EQ(number_after(result.out, "physical block "), 2) << result.out;
+}
+
+TEST_F(PagedTest, TraceReadsNumbersAsDecimal) {
+  const ProcessResult result =
+      run_paged({"trace", "--case", "worked-example-3-address-walk", "--token", "010"});
+  expect_success(result);
+  EXPECT_EQ(number_after(result.out, "token "), 10) << result.out;
 }
 
 TEST_F(PagedTest, TraceTellsTheAddressInBothCaches) {

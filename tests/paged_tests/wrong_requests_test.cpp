@@ -1,6 +1,7 @@
 // Wrong requests: exit status 2, one line on standard error that names the fault, and nothing else.
 #include "kernels/device.h"
 #include "tests/harness/npy.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/paged_tests/case_text.h"
 #include "tests/paged_tests/child_process.h"
@@ -135,6 +136,30 @@ TEST_F(WrongRequestTest, TraceOutsideTheCase) {
   expect_wrong({"trace"}, {"--case"});
 }
 
+TEST_F(WrongRequestTest, NumbersThatAreNone) {
+  for (const char* seed : {"-1", "", "18446744073709551616", "0x10", "1e3", "+1"})
+    expect_wrong({"check", "--stage", "1", "--invariant", "single-token", "--seed", seed},
+                 {"--seed", "18446744073709551615"});
+  for (const char* option : {"--seq", "--head", "--token"})
+    for (const char* value : {"-1", "", "0x1", "4294967296", " 1"})
+      expect_wrong({"trace", "--case", "worked-example-1-gqa", option, value}, {option});
+}
+
+TEST_F(WrongRequestTest, EmptyEntriesInTheListOfInvariants) {
+  for (const char* list : {"", ",", "reference,", ",reference", "reference,,determinism"})
+    expect_wrong({"check", "--stage", "1", "--invariant", list}, {"--invariant", "empty"});
+}
+
+TEST_F(WrongRequestTest, EmptyNamesOfFiles) {
+  for (const char* option : {"--case", "--query", "--key-cache", "--value-cache", "--keys",
+                             "--values", "--output", "--json"})
+    expect_wrong({"run", "--stage", "1", option, ""}, {option, "empty"});
+}
+
+TEST_F(WrongRequestTest, MessagesShowControlCharactersEscaped) {
+  expect_wrong({"run", "--case", file("a\x1b[31m\n\x9b.json")}, {"a\\x1B[31m\\x0A\\x9B.json"});
+}
+
 // ---- the case ---------------------------------------------------------------------------------
 TEST_F(WrongRequestTest, HeadsThatDoNotDivide) {
   expect_wrong_case({{"num_heads", "16"}, {"num_kv_heads", "5"}}, {"16", "5"});
@@ -196,7 +221,7 @@ TEST_F(WrongRequestTest, MoreSharedMemoryThanTheDeviceHas) {
                      {"head_size", "32"},
                      {"seq_lens", "[60000]"},
                      {"num_blocks", "3750"}},
-                    {"240000", "232448", "60000"});
+                    {"240032", "232448", "60000"});
 }
 
 TEST_F(WrongRequestTest, MoreSequencesThanTheGridAllows) {
@@ -205,6 +230,19 @@ TEST_F(WrongRequestTest, MoreSequencesThanTheGridAllows) {
   expect_wrong_case(
       {{"num_heads", "1"}, {"num_kv_heads", "1"}, {"head_size", "32"}, {"seq_lens", lengths + "]"}},
       {"65536", "65535"});
+}
+
+TEST_F(WrongRequestTest, NestingThatWouldOverflowTheStack) {
+  expect_wrong({"run", "--case", write("deep.json", std::string(400000, '['))}, {"64"});
+}
+
+TEST_F(WrongRequestTest, MoreBlocksThanAnybodyHas) {
+  expect_wrong_case({{"num_blocks", "2147483647"}}, {"num_blocks", "2147483647"});
+}
+
+TEST_F(WrongRequestTest, ACaseThatIsNoRegularFile) {
+  expect_wrong({"run", "--case", "/dev/zero"}, {"/dev/zero", "regular file"});
+  expect_wrong({"run", "--case", "/proc/self/mem"}, {"/proc/self/mem"});
 }
 
 TEST_F(WrongRequestTest, OneWrongCaseAmongRightOnes) {
@@ -227,12 +265,12 @@ class WrongTensorTest : public WrongRequestTest {
 };
 
 TEST_F(WrongTensorTest, AQueryOfTheWrongShape) {
-  write_npy(file("q.npy"), Tensor(CacheType::f16, {1, 8, 64}));
+  OutputFile(file("q.npy")).commit(npy_of(Tensor(CacheType::f16, {1, 8, 64})));
   expect_wrong_query({"query", "[1, 8, 64]", "[1, 8, 128]"});
 }
 
 TEST_F(WrongTensorTest, ATruncatedQuery) {
-  write_npy(file("q.npy"), Tensor(CacheType::f16, {1, 8, 128}));
+  OutputFile(file("q.npy")).commit(npy_of(Tensor(CacheType::f16, {1, 8, 128})));
   std::filesystem::resize_file(file("q.npy"), std::filesystem::file_size(file("q.npy")) - 7);
   expect_wrong_query({"q.npy"});
   std::filesystem::resize_file(file("q.npy"), 20);
@@ -265,6 +303,31 @@ TEST_F(WrongRequestTest, AnUnwritableJsonFileLeavesNoOutputEither) {
   const std::string path = file("absent/r.json");
   expect_wrong({"run", "--stage", "1", "--output", file("o.npy"), "--json", path}, {path});
   EXPECT_TRUE(folder_.entries().empty()) << "nothing is written";
+}
+
+TEST_F(WrongRequestTest, TwoResultsInOneFile) {
+  expect_wrong({"run", "--stage", "1", "--output", file("x"), "--json", file("./x")},
+               {"--output", "--json"});
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
+TEST_F(WrongRequestTest, AResultInPlaceOfAnInput) {
+  const std::string text = case_text({{"tensors", R"({"query": "q.npy"})"}});
+  const std::string path = write("case.json", text);
+  const std::string query = write("q.npy", "as it was");
+  for (const std::string& input : {path, query, file("./case.json")})
+    for (const char* option : {"--json", "--output"})
+      expect_wrong({"run", "--stage", "1", "--case", path, option, input}, {option, input});
+  expect_wrong(
+      {"check", "--stage", "1", "--invariant", "reference", "--case", path, "--json", path},
+      {"--json", path});
+  EXPECT_EQ(testing::content_of(path), text);
+  EXPECT_EQ(testing::content_of(query), "as it was");
+}
+
+TEST_F(WrongRequestTest, AnOutputOnStandardOutput) {
+  expect_wrong({"run", "--stage", "1", "--output", "-"}, {"--output", "--json"});
+  EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
 TEST_F(WrongRequestTest, OneOutputForSeveralCases) {
@@ -301,11 +364,31 @@ TEST_F(FailedCheckTest, AWrongResultExitsWith1) {
   EXPECT_EQ(document.at("results")[0].at("passed"), false);
 }
 
+TEST_F(FailedCheckTest, ResultsThatDoNotArriveExitWith1) {
+  std::filesystem::create_symlink("/dev/full", file("full"));
+  const ProcessResult to_file = run_paged({"run", "--stage", "1", "--json", file("full")});
+  EXPECT_EQ(to_file.exit_status, 1) << to_file.out << to_file.err;
+  EXPECT_EQ(std::count(to_file.err.begin(), to_file.err.end(), '\n'), 1) << to_file.err;
+  for (const Arguments& request : {Arguments{"--help"},
+                                   {"list"},
+                                   {"run", "--stage", "1", "--json", "-"},
+                                   {"trace", "--case", "worked-example-1-gqa"}}) {
+    const ProcessResult result = run_paged(request, {}, testing::OutputKind::full_device);
+    EXPECT_EQ(result.exit_status, 1) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
 TEST_F(FailedCheckTest, AStatedBreachThatHoldsExitsWith1) {
-  // Stage 1 states that it breaks large-logits; on tame inputs it does not.
-  const std::string tame = write("tame.json", case_text());
+  // Stage 1 states that it breaks large-logits. One token whose logit is 64 * 1.3828125 = 88.5 is
+  // large, but exp(88.5) is just below f32's greatest number, and stage 1 is right after all.
+  const std::string edge = write("edge.json", R"({
+      "num_heads": 1, "num_kv_heads": 1, "head_size": 64, "block_size": 16, "scalar": "f32",
+      "seq_lens": [1], "scale": 1,
+      "values": {"query": {"kind": "constant", "value": 1},
+                 "key_cache": {"kind": "constant", "value": 1.3828125}}})");
   const ProcessResult result =
-      run_paged({"check", "--stage", "1", "--invariant", "large-logits", "--case", tame});
+      run_paged({"check", "--stage", "1", "--invariant", "large-logits", "--case", edge});
   EXPECT_EQ(result.exit_status, 1) << result.out << result.err;
 }
 

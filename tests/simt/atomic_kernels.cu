@@ -34,6 +34,23 @@ __global__ void shared_atomics(int* block_sums) {
   if (threadIdx.x == 0) block_sums[blockIdx.x] = sum;
 }
 
+__global__ void sum_in_last_block(volatile int* partial_sums, unsigned* num_finished, int* sum) {
+  __shared__ int of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  atomicAdd(&of_block, static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x));
+  __threadfence_block();
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  partial_sums[blockIdx.x] = of_block;
+  __threadfence();  // the partial sum before the count of it
+  if (atomicAdd(num_finished, 1U) != gridDim.x - 1) return;
+  __threadfence();  // the count of all before their partial sums
+  int total = 0;
+  for (unsigned block = 0; block < gridDim.x; ++block) total += partial_sums[block];
+  *sum = total;
+}
+
 }  // namespace
 
 void add_atomics(SampleKernels& kernels) {
@@ -43,6 +60,11 @@ void add_atomics(SampleKernels& kernels) {
   };
   kernels.shared_atomics = [](int blocks, int threads, int* block_sums) {
     launch(shared_atomics, dim3(blocks), dim3(threads), 0, Stream{}, block_sums);
+  };
+  kernels.sum_in_last_block = [](int blocks, int threads, int* partial_sums, unsigned* num_finished,
+                                 int* sum) {
+    launch(sum_in_last_block, dim3(blocks), dim3(threads), 0, Stream{}, partial_sums, num_finished,
+           sum);
   };
 }
 

@@ -35,6 +35,17 @@ TEST_P(Atomic, WorkOnSharedMemory) {
   EXPECT_EQ(out.to_host(), std::vector<int>(3, 999 * 1000 / 2));
 }
 
+TEST_P(Atomic, CountsAndFencesLetTheLastBlockSeeAllOthers) {
+  constexpr int kBlocks = 40;
+  constexpr int kThreads = 64;
+  const DeviceArray<int> partial_sums(device(), kBlocks, "partial sums");
+  const DeviceArray<unsigned> num_finished(device(), std::vector<unsigned>{0}, "count");
+  const DeviceArray<int> sum(device(), 1, "sum");
+  kernels().sum_in_last_block(kBlocks, kThreads, partial_sums.data(), num_finished.data(),
+                              sum.data());
+  EXPECT_EQ(sum.to_host()[0], kBlocks * kThreads * (kBlocks * kThreads - 1) / 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, Atomic, ::testing::ValuesIn(every_backend()), name_of_case);
 
 }  // namespace

@@ -26,6 +26,13 @@ __global__ void half_pairs(int count, const __half2* from, __half2* to) {
   to[i] = __floats2half2_rn(pair.x, pair.y);
 }
 
+__global__ void bfloat16_pairs(int count, const __nv_bfloat162* from, __nv_bfloat162* to) {
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  if (2 * i >= count) return;
+  const float2 pair = __bfloat1622float2(from[i]);
+  to[i] = __floats2bfloat162_rn(pair.x, pair.y);
+}
+
 dim3 blocks_for(int count) { return dim3((count + kThreads - 1) / kThreads); }
 
 template <typename T, typename Code>
@@ -54,6 +61,10 @@ void add_conversions(SampleKernels& kernels) {
   kernels.half_pairs = [](int count, const std::uint16_t* from, std::uint16_t* to) {
     launch(half_pairs, blocks_for(count / 2), dim3(kThreads), 0, Stream{}, count,
            reinterpret_cast<const __half2*>(from), reinterpret_cast<__half2*>(to));
+  };
+  kernels.bfloat16_pairs = [](int count, const std::uint16_t* from, std::uint16_t* to) {
+    launch(bfloat16_pairs, blocks_for(count / 2), dim3(kThreads), 0, Stream{}, count,
+           reinterpret_cast<const __nv_bfloat162*>(from), reinterpret_cast<__nv_bfloat162*>(to));
   };
 }
 

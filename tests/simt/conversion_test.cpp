@@ -104,6 +104,15 @@ TEST_P(Conversion, OfPairsKeepsBothElements) {
   EXPECT_EQ(out.to_host(), codes);
 }
 
+TEST_P(Conversion, OfPairsOfBfloat16AndBackKeepsEveryCode) {
+  std::vector<std::uint16_t> codes(0x7F80);  // all that are finite and not negative
+  std::iota(codes.begin(), codes.end(), std::uint16_t{0});
+  const DeviceArray<std::uint16_t> in(device(), codes, "from");
+  const DeviceArray<std::uint16_t> out(device(), codes.size(), "to");
+  kernels().bfloat16_pairs(static_cast<int>(codes.size()), in.data(), out.data());
+  EXPECT_EQ(out.to_host(), codes);
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, Conversion, ::testing::ValuesIn(every_backend()),
                          name_of_case);
 

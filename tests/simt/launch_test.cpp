@@ -1,5 +1,6 @@
 #include "kernels/simt/worker_pool.h"
 #include "tests/simt/every_backend.h"
+#include "tests/simt/planted_kernels.h"
 
 namespace paged {
 namespace {
@@ -32,6 +33,37 @@ TEST_P(Launch, BeyondALimitIsRefusedInOneLineThatNamesIt) {
             std::string::npos);
   EXPECT_NO_THROW(kernels().empty({1, 1, 1}, {1024, 1, 1}, too_much - 1));  // and goes on well
   EXPECT_NO_THROW(device().finish());
+}
+
+TEST_P(Launch, CountsStaticSharedMemory) {
+  const DeviceArray<int> result(device(), 1, "result");
+  const auto launch = [&](std::size_t bytes) {
+    kernels().static_besides_dynamic(bytes, result.data());
+  };
+  constexpr std::size_t kStaticBytes = 16;
+  const std::size_t limit = device().limits().shared_bytes_per_block;
+  EXPECT_NO_THROW(launch(limit - kStaticBytes));
+  EXPECT_EQ(result.to_host()[0], 10);
+  EXPECT_THROW(launch(limit - kStaticBytes + 1), DeviceError);
+  EXPECT_THROW(launch(limit), DeviceError);
+  // A GPU gives 48 KB to static and dynamic together unless asked for more.
+  constexpr std::size_t kUnasked = 48 * std::size_t{1024};
+  for (std::size_t bytes = kUnasked - 2 * kStaticBytes; bytes <= kUnasked + kStaticBytes;
+       bytes += 4)
+    EXPECT_NO_THROW(launch(bytes)) << bytes;
+  EXPECT_NO_THROW(device().finish());
+}
+
+TEST(LaunchOnTheCpu, WithMoreStaticSharedMemoryThanNvccAllowsIsRefused) {
+  const DeviceArray<int> result(cpu_device(), 1, "result");
+  try {
+    cpu_checked::launch_with_too_much_static_shared(result.data());
+    FAIL() << "not refused";
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("the kernel's __shared__ variables have 49156 bytes"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_P(Launch, AtTheLimitsWorks) {

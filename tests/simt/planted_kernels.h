@@ -27,7 +27,8 @@ struct PlantedKernel {
 
 namespace cpu_checked {
 std::vector<PlantedKernel> planted_kernels();
-}
+void launch_with_too_much_static_shared(int* result);
+}  // namespace cpu_checked
 namespace cpu_unchecked {
 std::vector<PlantedKernel> planted_kernels();
 }

@@ -86,6 +86,16 @@ __global__ void sum_of_warp(int* values) {
   values[threadIdx.x] = value;
 }
 
+__global__ void sum_of_twelve(int* values) {
+  const int lane = threadIdx.x;
+  values[lane] = __shfl_down_sync(kAllLanes, lane, 1, 12);  // mistake: width 12
+}
+
+__global__ void sum_of_many(int width, int* values) {
+  const int lane = threadIdx.x;
+  values[lane] = __shfl_xor_sync(kAllLanes, lane, 1, width);  // mistake: width 64
+}
+
 __global__ void broadcast(int* values) {
   values[threadIdx.x] = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x), 3);
 }
@@ -95,6 +105,12 @@ __global__ void exit_after_shuffle(int* values) {
   const int value = __shfl_down_sync(kAllLanes, lane, 1);
   if (lane >= 16) return;
   values[lane] = __shfl_xor_sync(0x0000FFFFU, value, 1);
+}
+
+template <int kWidth>
+void run_width(Device& device) {
+  const DeviceArray<int> values(device, std::vector<int>(32), "values");
+  launch(sum_of_many, dim3(1), dim3(32), 0, Stream{}, kWidth, values.data());
 }
 
 template <void (*kKernel)(int*), int kThreads>
@@ -150,6 +166,16 @@ void add_planted_warp_operations(std::vector<PlantedKernel>& kernels) {
         file,
         run<sum_of_warp, 40>,
         {{missing, "sum_of_warp", "reads lane 16, which this warp of 8 threads does not have"}}},
+       {"width 12",
+        file,
+        run<sum_of_twelve, 32>,
+        {{missing, "sum_of_twelve",
+          "calls __shfl_down_sync with width 12, which is no power of two from 1 to 32"}}},
+       {"width 64",
+        file,
+        run_width<64>,
+        {{missing, "sum_of_many", "calls __shfl_xor_sync with width 64"}}},
+       {"width 16", file, run_width<16>, {}},
        {"sum over whole warps", file, run<sum_of_warp, 64>, {}},
        {"broadcast in a partial warp", file, run<broadcast, 40>, {}},
        {"exits after a shuffle", file, run<exit_after_shuffle, 32>, {}}});

@@ -4,6 +4,7 @@
 
 namespace paged::PAGED_BACKEND {
 
+void add_arithmetic(SampleKernels& kernels);
 void add_atomics(SampleKernels& kernels);
 void add_barriers(SampleKernels& kernels);
 void add_conversions(SampleKernels& kernels);
@@ -11,11 +12,13 @@ void add_coordinates(SampleKernels& kernels);
 void add_gather(SampleKernels& kernels);
 void add_reductions(SampleKernels& kernels);
 void add_shuffles(SampleKernels& kernels);
+void add_static_shared(SampleKernels& kernels);
 void add_vectors(SampleKernels& kernels);
 void add_votes(SampleKernels& kernels);
 
 SampleKernels sample_kernels() {
   SampleKernels kernels{};
+  add_arithmetic(kernels);
   add_atomics(kernels);
   add_barriers(kernels);
   add_conversions(kernels);
@@ -23,6 +26,7 @@ SampleKernels sample_kernels() {
   add_gather(kernels);
   add_reductions(kernels);
   add_shuffles(kernels);
+  add_static_shared(kernels);
   add_vectors(kernels);
   add_votes(kernels);
   return kernels;

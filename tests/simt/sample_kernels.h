@@ -7,6 +7,7 @@
 namespace paged {
 
 enum class ShuffleKind { index, up, down, exclusive_or };
+enum class VectorType { int2, uint2, float2, int4, uint4, float4 };
 
 /// Launchers of one backend. Pointers are device memory.
 struct SampleKernels {
@@ -48,6 +49,22 @@ struct SampleKernels {
   };
   void (*atomics)(int blocks, int threads, unsigned* tickets, AtomicResults* results);
   void (*shared_atomics)(int blocks, int threads, int* block_sums);
+  /// Blocks write partial sums [blocks] of the threads' indices in the grid; the one that counts
+  /// itself as the last adds them up.
+  void (*sum_in_last_block)(int blocks, int threads, int* partial_sums, unsigned* num_finished,
+                            int* sum);
+
+  struct BitResults {
+    int num_set, leading_zeros;
+    int lowest_set;  ///< counted from 1, 0 if there is none
+    int through_float;
+    unsigned through_float_unsigned;
+  };
+  void (*bit_operations)(int count, const unsigned* values, BitResults* results);
+  struct FastMathResults {
+    float exp, log, log2, pow_1_5, three_divided, reciprocal_root, same;
+  };
+  void (*fast_math)(int count, const float* values, FastMathResults* results);
 
   /// results: [blocks, threads]: linear index of the block in the grid * 1024 + thread in the block
   void (*linear_indices)(const unsigned (&grid)[3], const unsigned (&block)[3], int* results);
@@ -58,7 +75,8 @@ struct SampleKernels {
 
   /// Copies `bytes` bytes in vectors of `width` elements of `element_bytes`.
   void (*copy_vectors)(int element_bytes, int width, int bytes, const void* from, void* to);
-  void (*copy_float4)(int count, const float* from, float* to);
+  /// Makes each vector anew from its members.
+  void (*remake_vectors)(VectorType type, int bytes, const void* from, void* to);
 
   void (*half_to_float)(int count, const std::uint16_t* from, float* to);
   void (*bfloat16_to_float)(int count, const std::uint16_t* from, float* to);
@@ -66,12 +84,15 @@ struct SampleKernels {
   void (*e5m2_to_float)(int count, const std::uint8_t* from, float* to);
   void (*float_to_half)(int count, const float* from, std::uint16_t* to);
   void (*float_to_bfloat16)(int count, const float* from, std::uint16_t* to);
-  /// through __half2 and __nv_bfloat162 and back; count is even
+  /// through pairs of float and back; count is even
   void (*half_pairs)(int count, const std::uint16_t* from, std::uint16_t* to);
+  void (*bfloat16_pairs)(int count, const std::uint16_t* from, std::uint16_t* to);
 
   /// A head of naive attention per block: `tokens` x `head_size` scalars read twice.
   void (*gather_attention)(int heads, int tokens, int head_size, const float* query,
                            const float* keys, const float* values, float* output);
+  /// Launches a kernel with 16 bytes of static shared memory besides dynamic; result: 10
+  void (*static_besides_dynamic)(std::size_t shared_bytes, int* result);
   /// Launches a kernel that does nothing.
   void (*empty)(const unsigned (&grid)[3], const unsigned (&block)[3], std::size_t shared_bytes);
 };

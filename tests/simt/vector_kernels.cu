@@ -18,9 +18,23 @@ __global__ void copy_vectors(int count, const T* from, T* to) {
   }
 }
 
-__global__ void copy_float4(const float4* from, float4* to) {
-  const float4 value = from[threadIdx.x];
-  to[threadIdx.x] = make_float4(value.x, value.y, value.z, value.w);
+// Inlined: a vector that is passed in memory would be an access that no GPU makes.
+__device__ __forceinline__ int2 remade(int2 v) { return make_int2(v.x, v.y); }
+__device__ __forceinline__ uint2 remade(uint2 v) { return make_uint2(v.x, v.y); }
+__device__ __forceinline__ float2 remade(float2 v) { return make_float2(v.x, v.y); }
+__device__ __forceinline__ int4 remade(int4 v) { return make_int4(v.x, v.y, v.z, v.w); }
+__device__ __forceinline__ uint4 remade(uint4 v) { return make_uint4(v.x, v.y, v.z, v.w); }
+__device__ __forceinline__ float4 remade(float4 v) { return make_float4(v.x, v.y, v.z, v.w); }
+
+template <typename V>
+__global__ void remake_vectors(const V* from, V* to) {
+  to[threadIdx.x] = remade(from[threadIdx.x]);
+}
+
+template <typename V>
+void launch_remake(int bytes, const void* from, void* to) {
+  launch(remake_vectors<V>, dim3(1), dim3(bytes / static_cast<int>(sizeof(V))), 0, Stream{},
+         static_cast<const V*>(from), static_cast<V*>(to));
 }
 
 template <typename T, int N>
@@ -48,9 +62,21 @@ void add_vectors(SampleKernels& kernels) {
     if (element_bytes == 2) return launch_copy_of_width<__half>(width, bytes, from, to);
     return launch_copy_of_width<float>(width, bytes, from, to);
   };
-  kernels.copy_float4 = [](int count, const float* from, float* to) {
-    launch(copy_float4, dim3(1), dim3(count / 4), 0, Stream{},
-           reinterpret_cast<const float4*>(from), reinterpret_cast<float4*>(to));
+  kernels.remake_vectors = [](VectorType type, int bytes, const void* from, void* to) {
+    switch (type) {
+      case VectorType::int2:
+        return launch_remake<int2>(bytes, from, to);
+      case VectorType::uint2:
+        return launch_remake<uint2>(bytes, from, to);
+      case VectorType::float2:
+        return launch_remake<float2>(bytes, from, to);
+      case VectorType::int4:
+        return launch_remake<int4>(bytes, from, to);
+      case VectorType::uint4:
+        return launch_remake<uint4>(bytes, from, to);
+      case VectorType::float4:
+        return launch_remake<float4>(bytes, from, to);
+    }
   };
 }
 

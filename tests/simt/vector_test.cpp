@@ -25,13 +25,16 @@ TEST_P(Vectors, OfAllWidthsAreCopiedWhole) {
   }
 }
 
-TEST_P(Vectors, OfFourFloatsAreCopiedWhole) {
+TEST_P(Vectors, OfEveryTypeAreMadeFromTheirMembers) {
   std::vector<float> values(128);
   std::iota(values.begin(), values.end(), 1.0F);
   const DeviceArray<float> in(device(), values, "from");
-  const DeviceArray<float> out(device(), values.size(), "to");
-  kernels().copy_float4(128, in.data(), out.data());
-  EXPECT_EQ(out.to_host(), values);
+  for (VectorType type : {VectorType::int2, VectorType::uint2, VectorType::float2, VectorType::int4,
+                          VectorType::uint4, VectorType::float4}) {
+    const DeviceArray<float> out(device(), values.size(), "to");
+    kernels().remake_vectors(type, 512, in.data(), out.data());
+    EXPECT_EQ(out.to_host(), values) << static_cast<int>(type);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, Vectors, ::testing::ValuesIn(every_backend()), name_of_case);

@@ -55,7 +55,7 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   RunOptions options;
   options.logits = true;
   const Comparison comparison = compare(c.problem, kernel.run(c.problem, options), answer);
-  return {comparison.passed, comparison.message, comparison.max_abs_error, comparison.bound_used};
+  return Verdict::of(comparison);
 }
 
 }  // namespace

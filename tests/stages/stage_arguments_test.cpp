@@ -1,0 +1,126 @@
+// What a stage refuses before it launches anything.
+#include "reference/input_error.h"
+#include "stages/registry.h"
+#include "stages/shared_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace paged {
+namespace {
+
+alignas(16) char memory[64];
+
+/// Arguments that are right in every way; nothing is launched with them.
+paged_decode_args right_arguments() {
+  paged_decode_args args{};
+  args.version = PAGED_DECODE_VERSION;
+  args.scalar = args.cache = PAGED_F16;
+  args.num_seqs = 2;
+  args.num_heads = 8;
+  args.num_kv_heads = 2;
+  args.head_size = 64;
+  args.block_size = 16;
+  args.num_blocks = 8;
+  args.max_num_blocks_per_seq = 3;
+  args.max_seq_len = 35;
+  args.query = args.key_cache = args.value_cache = memory;
+  args.query_stride = 8 * 64;
+  args.key_head_stride = args.value_head_stride = 64 * 16;
+  args.key_block_stride = args.value_block_stride = 2 * 64 * 16;
+  args.block_tables = args.seq_lens = reinterpret_cast<const std::int32_t*>(memory);
+  args.scale = args.k_scale = args.v_scale = 1;
+  args.sparse_vert_stride = args.sparse_block_size = 1;
+  args.output = memory;
+  return args;
+}
+
+struct WrongArguments {
+  std::string name;
+  std::function<void(paged_decode_args&)> spoil;
+  std::string message;  // part of the one line
+};
+
+class StageArgumentsTest : public ::testing::TestWithParam<WrongArguments> {};
+
+TEST(StageArguments, RightOnesAreAccepted) { EXPECT_NO_THROW(check_arguments(right_arguments())); }
+
+TEST_P(StageArgumentsTest, AreRefusedInOneLineThatNamesThem) {
+  paged_decode_args args = right_arguments();
+  GetParam().spoil(args);
+  try {
+    check_arguments(args);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find(GetParam().message), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Wrong, StageArgumentsTest,
+    ::testing::Values(
+        WrongArguments{"version", [](auto& a) { a.version = 7; }, "version 7"},
+        WrongArguments{"query_null", [](auto& a) { a.query = nullptr; }, "query is a null"},
+        WrongArguments{"key_misaligned", [](auto& a) { a.key_cache = memory + 2; },
+                       "key_cache is misaligned: its address is 2 past"},
+        WrongArguments{"output_misaligned", [](auto& a) { a.output = memory + 8; },
+                       "output is misaligned: its address is 8 past"},
+        WrongArguments{"lse_misaligned",
+                       [](auto& a) { a.lse = reinterpret_cast<float*>(memory + 4); },
+                       "lse is misaligned"},
+        WrongArguments{"scalar_unknown", [](auto& a) { a.scalar = PAGED_E4M3; }, "scalar is 3"},
+        WrongArguments{"cache_of_another_type", [](auto& a) { a.cache = PAGED_F32; }, "cache is 0"},
+        WrongArguments{"heads_not_divisible", [](auto& a) { a.num_kv_heads = 3; },
+                       "8 query heads cannot be shared by 3"},
+        WrongArguments{"no_kv_head", [](auto& a) { a.num_kv_heads = 0; }, "num_kv_heads is 0"},
+        WrongArguments{"row_too_short", [](auto& a) { a.max_num_blocks_per_seq = 2; },
+                       "max_num_blocks_per_seq is 2; it must be at least 3"},
+        WrongArguments{"query_stride", [](auto& a) { a.query_stride = 511; }, "at least 512"},
+        WrongArguments{"block_stride", [](auto& a) { a.key_block_stride = 2047; }, "at least 2048"},
+        WrongArguments{"sparse_stride", [](auto& a) { a.sparse_vert_stride = 0; },
+                       "sparse_vert_stride is 0"}),
+    [](const auto& tested) { return tested.param.name; });
+
+/// A shape of one sequence at the edge of what a stage's shared memory holds.
+DecodeShape shape_of_length(int length) {
+  DecodeShape shape;
+  shape.num_seqs = shape.num_heads = shape.num_kv_heads = 1;
+  shape.head_size = 64;
+  shape.block_size = 16;
+  shape.max_seq_len = length;
+  shape.variant = KernelVariant::v1;
+  return shape;
+}
+
+TEST(StageLimits, SharedMemoryCountsStaticVariablesToo) {
+  DeviceLimits limits;
+  limits.name = "a device";
+  limits.shared_bytes_per_block = 232448;
+  for (const Stage& stage : stages(Backend::cpu)) {
+    const LaunchPlan plan = stage.plan(shape_of_length(1024));
+    EXPECT_GT(plan.static_shared_bytes, 0U) << stage.name;
+    // The longest whole pages that fit beside the static variables.
+    const int longest =
+        static_cast<int>((limits.shared_bytes_per_block - plan.static_shared_bytes) / 4 / 16 * 16);
+    EXPECT_NO_THROW(check_supported(stage, shape_of_length(longest), limits)) << stage.name;
+    EXPECT_THROW(check_supported(stage, shape_of_length(longest + 16), limits), InputError)
+        << stage.name;
+  }
+}
+
+TEST(SharedMemory, FollowsTheFormulas) {
+  DecodeShape shape = shape_of_length(8192);
+  EXPECT_EQ(bytes_of_logits(shape), 32768U);
+  shape.max_seq_len = 17;
+  EXPECT_EQ(bytes_of_logits(shape), 4U * 32);
+  EXPECT_EQ(bytes_of_partial_outputs(128, 128), 4U * 2 * 128);
+  EXPECT_EQ(bytes_of_v1(shape, 128), 4U * 2 * 64);  // partial outputs are larger than 32 logits
+  EXPECT_EQ(bytes_of_v2(512, 64, 128), 2048U);
+}
+
+}  // namespace
+}  // namespace paged
