@@ -112,9 +112,8 @@ LaunchPlan plan(const DecodeShape& shape) {
                      " must be a multiple of block_size " + std::to_string(shape.block_size));
   const int partitions = num_partitions(shape.max_seq_len, shape.partition_size);
   // The reduction needs shared memory for one weight a partition.
-  const std::size_t shared_bytes =
-      std::max(bytes_of_v2(shape.partition_size, shape.head_size, kThreads),
-               sizeof(float) * static_cast<std::size_t>(partitions));
+  const std::size_t shared_bytes = std::max(
+      bytes_of_v2(shape.partition_size, shape.head_size, kThreads), bytes_of_reduction(partitions));
   return {.grid_x = shape.num_heads,
           .grid_y = shape.num_seqs,
           .grid_z = std::max(partitions, 1),
@@ -143,9 +142,8 @@ void run(const paged_decode_args& args) {
   with_scalar_type(args, [&](auto scalar) {
     using scalar_t = typename decltype(scalar)::type;
     launch(reduce_partitions<scalar_t>, dim3(shape.num_heads, shape.num_seqs), dim3(kThreads),
-           sizeof(float) * static_cast<std::size_t>(partitions), stream_of(args), workspace,
-           args.seq_lens, static_cast<scalar_t*>(args.output), args.lse, shape.head_size,
-           shape.partition_size);
+           bytes_of_reduction(partitions), stream_of(args), workspace, args.seq_lens,
+           static_cast<scalar_t*>(args.output), args.lse, shape.head_size, shape.partition_size);
   });
 }
 
