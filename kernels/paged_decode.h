@@ -82,7 +82,7 @@ typedef struct paged_decode_args {
   float* logits;         /**< or NULL; entries past seq_len are not written */
   int64_t logits_stride; /**< >= max_seq_len */
 
-  void* workspace; /**< as many bytes as the callee asks for; NULL if it asks for none */
+  void* workspace;        /**< as many bytes as the callee asks for; NULL if it asks for none */
   int32_t partition_size; /**< tokens per partition, a multiple of block_size; for V2 */
   int32_t variant;        /**< paged_kernel_variant */
   void* stream;           /**< cudaStream_t; NULL: the default stream. Ignored for host memory. */

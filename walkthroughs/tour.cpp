@@ -2,9 +2,9 @@
 // examples and on a batch of real request lengths, compared with the reference.
 #include "reference/input_error.h"
 #include "tests/harness/named_cases.h"
+#include "tests/harness/one_line.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/text_table.h"
-#include "tests/harness/one_line.h"
 #include "walkthroughs/tour_results.h"
 
 #include <CLI/CLI.hpp>

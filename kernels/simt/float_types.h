@@ -87,10 +87,9 @@ __forceinline__ std::uint8_t float_to_fp8_bits(float value) {
   const std::uint32_t just_below_half = (1U << (kDropped - 1)) - 1;
   const std::uint32_t normal =
       (magnitude - kBiasDifference + just_below_half + (magnitude >> kDropped & 1U)) >> kDropped;
-  const std::uint32_t subnormal =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
-                                   std::bit_cast<float>(kAligning)) -
-      kAligning;
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
+                                                               std::bit_cast<float>(kAligning)) -
+                                  kAligning;
   const std::uint32_t rounded = magnitude < kLeastNormal ? subnormal
                                 : normal < kLargest      ? normal
                                                          : kLargest;

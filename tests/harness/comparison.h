@@ -20,8 +20,9 @@ ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithm
 /// The outcome of comparing an output with the reference.
 struct Comparison {
   bool passed = true;
-  double max_abs_error = 0;    ///< over all elements of the output; infinite if NaN or infinity is wrong
-  double bound_used = 0;       ///< largest |error| / bound of an output element; <= 1 if passed
+  double max_abs_error =
+      0;                  ///< over all elements of the output; infinite if NaN or infinity is wrong
+  double bound_used = 0;  ///< largest |error| / bound of an output element; <= 1 if passed
   double relative_l2 = 0;      ///< ||output - reference|| / ||reference||
   double cosine_distance = 0;  ///< 1 - cosine of the angle between output and reference
   std::string message;         ///< "" if passed, else what is wrong, where, by how much

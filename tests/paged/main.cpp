@@ -1,8 +1,8 @@
 // paged: run, check and trace paged decode attention. See docs/command_line.md.
 #include "kernels/device.h"
 #include "reference/input_error.h"
-#include "tests/paged/commands.h"
 #include "tests/harness/one_line.h"
+#include "tests/paged/commands.h"
 
 #include <exception>
 #include <iostream>
