@@ -82,11 +82,11 @@ std::string outcome(const std::vector<StageRun>& runs) {
 }
 
 void print(const TourResults& tour) {
-  std::vector<std::string> heading = {"stage", "adds", "runs on"};
+  std::vector<std::string> heading = {"stage", "runs on"};
   for (const TourStop& stop : tour.stops) heading.push_back(stop.title);
   TextTable table(heading);
   for (const TourStep& step : tour.steps) {
-    std::vector<std::string> row = {std::to_string(step.stage_number) + " " + step.stage, step.idea,
+    std::vector<std::string> row = {std::to_string(step.stage_number) + " " + step.stage,
                                     step.backend};
     for (const auto& runs : step.runs) row.push_back(outcome(runs));
     table.add_row(row);
