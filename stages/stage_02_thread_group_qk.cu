@@ -4,7 +4,9 @@
 // key,
 //           so that a warp covers one page and a group moves 16 bytes at a time. The query is
 //           staged once in shared memory. Read kernels/thread_group_qk.cuh.
-// Expect    QK in whole sectors: a request of a warp takes the sectors it needs and no more.
+// Expect    QK in whole sectors where the cache has the scalar's own type: a request of a warp
+// takes the
+//           sectors it needs and no more. An fp8 key fills only part of what a request touches.
 // Still     exp() of the bare logit (stage 3). Values one scalar at a time (stage 4). All logits of
 // a wrong     sequence in shared memory (stage 5).
 //

@@ -72,7 +72,7 @@ void print_token(const DecodeProblem& problem, const HeadAttention& attention, i
   const std::int64_t key = key_index(problem, block, kv_head, offset, 0);
   const std::int64_t value = value_index(problem, block, kv_head, offset, 0);
   std::cout << "key,   dimension 0: element " << key << ", byte " << bytes(problem, key)
-            << " of the key cache; " << x << " dimensions follow at once, the next " << x << " "
+            << " of the key cache; " << x << " dimensions lie together, each further group "
             << bytes(problem, static_cast<std::int64_t>(x) * problem.block_size)
             << " bytes further\n";
   std::cout << "value, dimension 0: element " << value << ", byte " << bytes(problem, value)
