@@ -1,17 +1,15 @@
 // Stage 2: thread-group QK.
 //
 // Adds      thread groups: 32 / block_size lanes share one token, and each loads a vector of its
-// key,
-//           so that a warp covers one page and a group moves 16 bytes at a time. The query is
+//           key, so that a warp covers one page and a group moves 16 bytes at a time. The query is
 //           staged once in shared memory. Read kernels/thread_group_qk.cuh.
 // Expect    QK in whole sectors where the cache has the scalar's own type: a request of a warp
-// takes the
-//           sectors it needs and no more. An fp8 key fills only part of what a request touches.
+//           takes the sectors it needs and no more. An fp8 key fills only part of what a request
+//           touches.
 // Still     exp() of the bare logit (stage 3). Values one scalar at a time (stage 4). All logits of
-// a wrong     sequence in shared memory (stage 5).
+// wrong     a sequence in shared memory (stage 5).
 //
 // Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
-
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"

@@ -1,14 +1,13 @@
 // Stage 3: two-pass stable softmax.
 //
 // Adds      the two-pass stable softmax: the greatest logit, found by shuffles within warps and
-// through
-//           shared memory between them, is subtracted before exp(). Read kernels/softmax.cuh.
+//           through shared memory between them, is subtracted before exp(). Read
+//           kernels/softmax.cuh.
 // Expect    right answers for logits of any size; the same loads as stage 2, two barriers more.
-// Still     values one scalar at a time (stage 4). All logits of a sequence in shared memory (stage
-// 5). wrong
+// Still     values one scalar at a time (stage 4). All logits of a sequence in shared memory
+// wrong     (stage 5).
 //
 // Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
-
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"

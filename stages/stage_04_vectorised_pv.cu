@@ -1,13 +1,12 @@
 // Stage 4: vectorised PV.
 //
 // Adds      vectorised PV: a lane loads 16 bytes, several tokens of one output dimension; tokens
-// past
-//           the end are set to zero before the product, since 0 * NaN is NaN; sums of lanes and
-//           warps are added through the shared memory that held the weights. Read
+//           past the end are set to zero before the product, since 0 * NaN is NaN; sums of lanes
+//           and warps are added through the shared memory that held the weights. Read
 //           kernels/vector_pv.cuh. This is the complete classical kernel, V1.
 // Expect    values in whole sectors too, and four warps at work on one output.
-// Still     one CUDA block walks a whole sequence, and its logits must fit in shared memory (stage
-// 5). wrong
+// Still     one CUDA block walks a whole sequence, and its logits must fit in shared memory
+// wrong     (stage 5).
 //
 // Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
 #include "kernels/softmax.cuh"

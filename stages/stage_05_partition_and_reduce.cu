@@ -1,13 +1,12 @@
 // Stage 5: partition and reduce.
 //
 // Adds      V2: the grid's third dimension cuts a sequence into partitions of 512 tokens, each a
-// CUDA
-//           block of its own that leaves its maximum, sum and normalised output in a workspace; a
-//           second kernel merges them. And the choice between V1 (stage 4) and V2.
+//           CUDA block of its own that leaves its maximum, sum and normalised output in a
+//           workspace; a second kernel merges them. And the choice between V1 (stage 4) and V2.
 // Expect    long sequences of small batches spread over the whole GPU; shared memory that no longer
 //           grows with the sequence; for large batches nothing but the cost of a second kernel.
-// Still     with grouped query heads, each KV head is read once for every query head of its group.
-// wrong
+// Still     with grouped query heads, each KV head is read once for every query head of its
+// wrong     group.
 //
 // Grid (num_heads, num_seqs, partitions), then (num_heads, num_seqs); 128 threads.
 #include "kernels/softmax.cuh"
