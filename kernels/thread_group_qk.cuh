@@ -4,6 +4,7 @@
 #include "kernels/head_task.cuh"
 #include "kernels/phase.h"
 #include "kernels/reduction.cuh"
+#include "kernels/vector_conversion.cuh"
 #include "kernels/vector_load.cuh"
 
 namespace paged::PAGED_BACKEND {
@@ -91,10 +92,13 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
       float partial[Groups::kVector] = {};
 #pragma unroll
       for (int vector = 0; vector < Groups::kVectorsPerLane; ++vector) {
-        const Vec<scalar_t, Groups::kVector> q = query.vectors[lane_offset][vector];
+        const Vec<scalar_t, Groups::kVector> query_vector = query.vectors[lane_offset][vector];
+        float q[Groups::kVector];
+        float k[Groups::kVector];
+        to_floats(query_vector, q);
+        to_floats(key[vector], k);
 #pragma unroll
-        for (int i = 0; i < Groups::kVector; ++i)
-          partial[i] += to_float(q[i]) * to_float(key[vector][i]);
+        for (int i = 0; i < Groups::kVector; ++i) partial[i] += q[i] * k[i];
       }
       float dot = 0.0F;
 #pragma unroll

@@ -4,7 +4,10 @@
 #include "kernels/head_task.cuh"
 #include "kernels/phase.h"
 #include "kernels/reduction.cuh"
+#include "kernels/vector_conversion.cuh"
 #include "kernels/vector_load.cuh"
+
+#include <cstring>
 
 namespace paged::PAGED_BACKEND {
 
@@ -22,6 +25,37 @@ struct ValueRows {
   static constexpr int kRowsPerStep = 32 / kLanesPerRow;
   static constexpr int kRowsPerLane = (kHeadSize + kRowsPerStep - 1) / kRowsPerStep;
 };
+
+/// Zeroes all but the first `valid` tokens of each row; valid may be negative or more than there
+/// are. What lies past a sequence's end may be NaN, and 0 * NaN is NaN: it must become 0 before the
+/// product.
+template <typename cache_t, int kVector, int kRows>
+__device__ __forceinline__ void zero_past_end(Vec<cache_t, kVector> (&rows)[kRows], int valid) {
+  if constexpr (sizeof(cache_t) == 1) {
+    // Four elements at a time: alone, each would fill a register, and there are too few.
+#pragma unroll
+    for (int first = 0; first < kVector; first += 4) {
+      const int valid_bits = 8 * (valid - first);
+      const unsigned keep = valid_bits >= 32  ? 0xFFFFFFFFU
+                            : valid_bits <= 0 ? 0U
+                                              : (1U << valid_bits) - 1;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        unsigned four;
+        memcpy(&four, &rows[i][first], sizeof(four));
+        four &= keep;
+        memcpy(static_cast<void*>(&rows[i][first]), &four, sizeof(four));
+      }
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int k = 0; k < kVector; ++k)
+        if (k >= valid) rows[i][k] = from_float<cache_t>(0.0F);
+    }
+  }
+}
 
 /// Adds weight * value over the task's pages, warps taking pages in turn.
 ///
@@ -43,6 +77,14 @@ __device__ void add_weighted_values(
     if (!t.sparsity.takes_part(page, task.seq_len, kBlockSize, task.stripe)) continue;
     const cache_t* values =
         t.value_page(block_table[page], task.kv_head);  // [kHeadSize, kBlockSize]
+    // All rows of the page are asked for before any is used, so that one wait serves them all.
+    Vec<cache_t, Rows::kVector> value[Rows::kRowsPerLane];
+#pragma unroll
+    for (int i = 0; i < Rows::kRowsPerLane; ++i) {
+      const int row = first_row + i * Rows::kRowsPerStep;
+      if (row < kHeadSize)
+        value[i] = load_vec<Rows::kVector>(values + value_offset_in_page(offset, row, kBlockSize));
+    }
     const int token = page * kBlockSize + offset;
     float weight[Rows::kVector];
 #pragma unroll
@@ -51,20 +93,15 @@ __device__ void add_weighted_values(
 #pragma unroll
       for (int k = 0; k < 4; ++k) weight[i + k] = four[k];
     }
-    const int valid = task.seq_len - token;  // of the vector's tokens; may be negative or too many
+    // Only the sequence's last page has a tail.
+    if (page == task.end_page - 1) zero_past_end(value, task.seq_len - token);
 #pragma unroll
     for (int i = 0; i < Rows::kRowsPerLane; ++i) {
-      const int row = first_row + i * Rows::kRowsPerStep;
-      if (row >= kHeadSize) continue;
-      const Vec<cache_t, Rows::kVector> value =
-          load_vec<Rows::kVector>(values + value_offset_in_page(offset, row, kBlockSize));
+      if (first_row + i * Rows::kRowsPerStep >= kHeadSize) continue;
+      float v[Rows::kVector];
+      to_floats(value[i], v);
 #pragma unroll
-      for (int k = 0; k < Rows::kVector; ++k) {
-        // What lies past the end may be NaN, and 0 * NaN is NaN: it must become 0 before the
-        // product.
-        const float v = k < valid ? to_float(value[k]) : 0.0F;
-        sums[i] += weight[k] * v;
-      }
+      for (int k = 0; k < Rows::kVector; ++k) sums[i] += weight[k] * v[k];
     }
   }
 }

@@ -9,6 +9,7 @@
 // wrong     (stage 5).
 //
 // Grid (num_heads, num_seqs), 128 threads: one CUDA block owns one (sequence, query head).
+#include "kernels/occupancy.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"
 #include "kernels/vector_pv.cuh"
@@ -22,7 +23,8 @@ namespace {
 constexpr int kThreads = 128;
 
 template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads,
+                                  kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize>)
     vectorised_pv_attention(const DecodeTensors<scalar_t, cache_t> t) {
   const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]

@@ -9,6 +9,7 @@
 // wrong     group.
 //
 // Grid (num_heads, num_seqs, partitions), then (num_heads, num_seqs); 128 threads.
+#include "kernels/occupancy.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"
 #include "kernels/vector_pv.cuh"
@@ -32,7 +33,8 @@ namespace {
 constexpr int kThreads = 128;
 
 template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads,
+                                  kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize>)
     partition_attention(const DecodeTensors<scalar_t, cache_t> t,
                         const PartitionWorkspace workspace, int partition_size) {
   const HeadTask task =
