@@ -129,6 +129,7 @@ void check_pointers(const paged_decode_args& args) {
         Pointer{"block_tables", args.block_tables, false},
         Pointer{"seq_lens", args.seq_lens, false}, Pointer{"alibi_slopes", args.alibi_slopes, true},
         Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
+        Pointer{"maxima", args.maxima, true}, Pointer{"sums", args.sums, true},
         Pointer{"logits", args.logits, true}, Pointer{"workspace", args.workspace, true}}) {
     if (pointer.address == nullptr && !pointer.optional)
       throw InputError(std::string(pointer.name) + " is a null pointer");

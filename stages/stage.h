@@ -44,6 +44,9 @@ struct LaunchPlan {
   std::size_t shared_bytes = 0;                     ///< dynamic shared memory per block
   std::size_t static_shared_bytes = 0;  ///< __shared__ variables; counts against the same limit
   std::size_t workspace_bytes = 0;      ///< device memory at args.workspace
+  /// Partitions of the longest sequence, whose values the workspace then holds as a
+  /// PartitionWorkspace; 0 if the sequences are not partitioned.
+  int partitions = 0;
 };
 
 /// One complete decode attention, built for one backend.
