@@ -34,6 +34,8 @@ struct Emulated {
   std::vector<float> logits;
   std::vector<float> output;
   double lse = -std::numeric_limits<double>::infinity();
+  float maximum = -std::numeric_limits<float>::infinity();
+  float sum = 0;
 };
 
 /// Adds the lanes' partial sums pairwise, as shuffles do.
@@ -73,12 +75,17 @@ class Emulator {
       : p_(problem), arithmetic_(arithmetic), freedom_(freedom), random_(freedom.seed) {}
 
   Emulated run(int seq, int head) {
-    const int length = p_.seq_lens[static_cast<std::size_t>(seq)];
+    return run(seq, head, 0, p_.seq_lens[static_cast<std::size_t>(seq)], p_.scalar);
+  }
+
+  /// Over tokens [first, end) alone, with an output of type `output`.
+  Emulated run(int seq, int head, int first, int end, ScalarType output) {
+    const int length = end - first;
     const int kv_head = head / (p_.num_heads / p_.num_kv_heads);
     Emulated e;
     float maximum = -std::numeric_limits<float>::infinity();
     for (int t = 0; t < length; ++t) {
-      e.logits.push_back(logit(seq, head, kv_head, t));
+      e.logits.push_back(logit(seq, head, kv_head, first + t));
       maximum = std::max(maximum, e.logits.back());
     }
     if (!arithmetic_.subtracts_maximum) maximum = 0;
@@ -97,10 +104,13 @@ class Emulator {
         const auto i = static_cast<std::size_t>(t);
         const float weight = rounded_to(arithmetic_.probabilities, u[i] * inverse);
         float& lane = lanes[i % lanes.size()];
-        lane = multiply_add(weight, value(seq, kv_head, t, dim), lane, freedom_.fused_multiply_add);
+        lane = multiply_add(weight, value(seq, kv_head, first + t, dim), lane,
+                            freedom_.fused_multiply_add);
       }
-      e.output.push_back(rounded_to(p_.scalar, tree_sum(lanes)));
+      e.output.push_back(rounded_to(output, tree_sum(lanes)));
     }
+    e.maximum = maximum;
+    e.sum = sum;
     if (length > 0) e.lse = static_cast<double>(maximum) + std::log(static_cast<double>(sum));
     return e;
   }
@@ -194,7 +204,7 @@ HeadErrorBound bound_of(const DecodeProblem& p, const StageArithmetic& arithmeti
 
 // ---- how much of the bound an emulation uses -------------------------------------------------
 struct Shares {
-  double logits = 0, output = 0, lse = 0;
+  double logits = 0, output = 0, lse = 0, maximum = 0, sum = 0;
 };
 
 double share(double actual, double reference, double bound) {
@@ -219,6 +229,9 @@ Shares shares_used(const DecodeProblem& p, const StageArithmetic& arithmetic, Fr
       used.output = std::max(used.output, share(e.output[static_cast<std::size_t>(i)],
                                                 reference.output[i], bound.output[i]));
     used.lse = std::max(used.lse, share(e.lse, reference.lse, bound.lse));
+    const ExpectedStatistics expected = expected_statistics(reference, arithmetic);
+    used.maximum = std::max(used.maximum, share(e.maximum, expected.maximum, bound.maximum));
+    used.sum = std::max(used.sum, share(e.sum, expected.sum, bound.sum));
   }
   return used;
 }
@@ -227,15 +240,18 @@ void expect_within(const Shares& used, const std::string& what) {
   EXPECT_LE(used.logits, 1) << what << ": logits";
   EXPECT_LE(used.output, 1) << what << ": output";
   EXPECT_LE(used.lse, 1) << what << ": lse";
+  EXPECT_LE(used.maximum, 1) << what << ": maximum";
+  EXPECT_LE(used.sum, 1) << what << ": sum";
 }
 
 Shares largest_of(const Shares& a, const Shares& b) {
-  return {std::max(a.logits, b.logits), std::max(a.output, b.output), std::max(a.lse, b.lse)};
+  return {std::max(a.logits, b.logits), std::max(a.output, b.output), std::max(a.lse, b.lse),
+          std::max(a.maximum, b.maximum), std::max(a.sum, b.sum)};
 }
 
 void report(const std::string& what, const Shares& used) {
-  std::printf("[   SHARE  ] %-28s logits %.4f  output %.4f  lse %.4f\n", what.c_str(), used.logits,
-              used.output, used.lse);
+  std::printf("[   SHARE  ] %-28s logits %.4f  output %.4f  lse %.4f  maximum %.4f  sum %.4f\n",
+              what.c_str(), used.logits, used.output, used.lse, used.maximum, used.sum);
 }
 
 std::string describe(const Inputs& inputs, const Freedom& freedom) {
@@ -280,6 +296,64 @@ TEST_P(ErrorBoundOfTypes, CoversTheDefaultArithmeticAndIsNotFarAboveIt) {
   EXPECT_GT(largest.logits, 0.01);
   EXPECT_GT(largest.output, 0.01);
   EXPECT_GT(largest.lse, 0.01);
+  EXPECT_GT(largest.maximum, 0.01);
+  EXPECT_GT(largest.sum, 0.01);
+}
+
+TEST_P(ErrorBoundOfTypes, CoversPartitionsAndIsNotFarAboveThem) {
+  StageArithmetic arithmetic;
+  arithmetic.lanes_per_dot = 4;
+  arithmetic.partitions = true;
+  constexpr int kPartition = 32;
+  Shares largest;
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    const Inputs inputs{GetParam(), same_as(GetParam()), 64, 100, kFamilies[seed % 4], seed};
+    const DecodeProblem p = problem_of(inputs);
+    const GatheredKv kv = gather(p, 0, 0);
+    const HeadAttention whole = attend(p, kv, 0, 0);
+    const HeadErrorBound bound_of_whole = bound_error(p, kv, whole, arithmetic, 0, 0);
+    for (int first = 0; first < inputs.length; first += kPartition) {
+      const int end = std::min(first + kPartition, inputs.length);
+      const HeadAttention reference = attend_partition(p, kv, whole, 0, 0, first, end);
+      const HeadErrorBound bound =
+          bound_partition_error(p, kv, reference, bound_of_whole, arithmetic, first);
+      const Emulated e =
+          Emulator(p, arithmetic, {seed % 2 == 0, 1 + static_cast<int>(seed % 2), seed})
+              .run(0, 0, first, end, ScalarType::f32);
+      Shares used;
+      for (Eigen::Index i = 0; i < reference.output.size(); ++i)
+        used.output = std::max(used.output, share(e.output[static_cast<std::size_t>(i)],
+                                                  reference.output[i], bound.output[i]));
+      used.maximum = share(e.maximum, reference.maximum, bound.maximum);
+      used.sum = share(e.sum, reference.sum, bound.sum);
+      expect_within(used, "partition at " + std::to_string(first) + " of " + describe(inputs, {}));
+      largest = largest_of(largest, used);
+    }
+  }
+  report(std::string(name_of(GetParam())) + " partitions", largest);
+  EXPECT_GT(largest.output, 0.01);
+  EXPECT_GT(largest.maximum, 0.01);
+  EXPECT_GT(largest.sum, 0.01);
+}
+
+TEST(ErrorBound, OfTheMaximumIsAtMostThatOfALogit) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const DecodeProblem p = problem_of({.family = kFamilies[seed % 4], .seed = seed});
+    const HeadErrorBound bound = bound_of(p, StageArithmetic{}, 0);
+    EXPECT_GT(bound.maximum, 0);
+    EXPECT_LE(bound.maximum, bound.logits.maxCoeff() * (1 + 1e-6));
+  }
+}
+
+TEST(ErrorBound, WithoutASubtractedMaximumTheMaximumIsExactAndTheSumThatOfTheExponentials) {
+  const DecodeProblem p = problem_of({});
+  StageArithmetic bare;
+  bare.subtracts_maximum = false;
+  const HeadAttention attention = attend(p, gather(p, 0, 0), 0, 0);
+  const ExpectedStatistics expected = expected_statistics(attention, bare);
+  EXPECT_EQ(expected.maximum, 0);
+  EXPECT_NEAR(expected.sum, attention.logits.array().exp().sum(), 1e-9 * expected.sum);
+  EXPECT_EQ(bound_of(p, bare, 0).maximum, 0);
 }
 
 TEST_P(ErrorBoundOfTypes, CoversSeveralLanes) {
@@ -435,6 +509,8 @@ void expect_no_nan(const HeadErrorBound& bound, const std::string& what) {
   EXPECT_TRUE((bound.logits.array() >= 0).all()) << what;
   EXPECT_TRUE((bound.output.array() >= 0).all()) << what;
   EXPECT_GE(bound.lse, 0) << what;
+  EXPECT_GE(bound.maximum, 0) << what;
+  EXPECT_GE(bound.sum, 0) << what;
 }
 
 /// A problem whose queries and keys, and whose values, are `inputs` times a magnitude.
