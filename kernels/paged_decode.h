@@ -46,6 +46,11 @@ typedef struct paged_decode_args {
 
   int32_t scalar; /**< paged_element_type of query and output */
   int32_t cache;  /**< paged_element_type of both caches */
+  /** paged_element_type that probabilities have when they multiply values: PAGED_F32, or, beside
+   *  scalar f16 and an f16 cache only, PAGED_F16, as the classic kernel of vLLM v0.6.0 has it: the
+   *  probabilities and their products with values are rounded to f16. Its error grows with the
+   *  context: docs/error_bounds.md. */
+  int32_t probabilities;
 
   int32_t num_seqs;
   int32_t num_heads; /**< query heads; a multiple of num_kv_heads */
@@ -84,8 +89,8 @@ typedef struct paged_decode_args {
   /** or NULL; what is subtracted from the logits before the exponential: the greatest of those that
    *  take part, -infinity if none does; always 0 where a callee subtracts nothing */
   float* maxima;
-  /** or NULL; sum of exp(logit - maximum) without any guard, 0 if no token takes part. Where a
-   *  maximum is subtracted, lse = maximum + log(sum) and sum >= 1 for any token. */
+  /** or NULL; sum of exp(logit - maximum) without any guard, 0 if no token takes part. lse =
+   *  maximum + log(sum). */
   float* sums;
   float* logits;         /**< or NULL; entries past seq_len are not written */
   int64_t logits_stride; /**< >= max_seq_len */

@@ -44,6 +44,14 @@ Rounding rounding_to(ScalarType type) {
   }
 }
 
+/// Bound on the relative error that multiplying values in a type and adding the products of one
+/// vector in it makes: a product and the additions of its pairs, of which an f16 vector has 4.
+double bound_products(ScalarType type) {
+  const double unit = rounding_to(type).relative;
+  const double roundings = 1 + (16.0 / static_cast<double>(size_in_bytes(type)) / 2 - 1);
+  return roundings * unit / (1 - roundings * unit);
+}
+
 /// Bound on |computed logit - logit| for each token that takes part; 0 for the others.
 Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
                              const HeadAttention& attention, const StageArithmetic& arithmetic,
@@ -146,6 +154,9 @@ HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
   const double chain = 1 + additions(static_cast<double>(tokens), arithmetic.lanes_per_output) +
                        (is_fp8(cache) ? 1 : 0);
   const Rounding probability = rounding_to(arithmetic.probabilities);
+  const Rounding product = rounding_to(arithmetic.products);
+  const double products = bound_products(arithmetic.products);
+  const double chain_error = (1 + gamma(chain)) * (1 + probability.relative) * (1 + products) - 1;
   const Rounding output = rounding_to(output_type);
   // Exponentials that underflow lose at most one subnormal of f32 each.
   const double shift = arithmetic.subtracts_maximum ? 0.0 : attention.maximum;
@@ -165,14 +176,15 @@ HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
       magnitude += attention.weights[token] * std::abs(value);
       largest = std::max(largest, distance);
       moved += lost * distance;
-      absolute += (probability.absolute + 0x1p-149) * std::abs(value) + kSubnormal;
+      absolute += ((probability.absolute + 0x1p-149) * std::abs(value) + product.absolute) *
+                      (1 + products) +
+                  kSubnormal;
     }
     // Exactly: sum w (1+r) v / sum w (1+r) - sum w v = sum w r (v - mean) / (1 + sum w r).
     const double reweighted =
         mean_error < 1 ? std::min(moved / (1 - mean_error), largest) : largest;
-    const double before_rounding =
-        reweighted + absolute + std::abs(exact) * common_error +
-        magnitude * (gamma(chain) + probability.relative) * (1 + mean_error + common_error);
+    const double before_rounding = reweighted + absolute + std::abs(exact) * common_error +
+                                   magnitude * chain_error * (1 + mean_error + common_error);
     bound.output[dim] =
         before_rounding + output.absolute + output.relative * (std::abs(exact) + before_rounding);
   }
@@ -191,7 +203,7 @@ HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
 }  // namespace
 
 ExpectedStatistics expected_statistics(const HeadAttention& attention,
-                                      const StageArithmetic& arithmetic) {
+                                       const StageArithmetic& arithmetic) {
   if (arithmetic.subtracts_maximum) return {attention.maximum, attention.sum};
   return {0, std::exp(attention.lse)};
 }

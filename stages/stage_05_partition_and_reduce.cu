@@ -31,7 +31,8 @@ namespace {
 
 constexpr int kThreads = 128;
 
-template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize,
+          typename probability_t>
 __global__ void __launch_bounds__(kThreads)
     partition_attention(const DecodeTensors<scalar_t, cache_t> t,
                         const PartitionWorkspace workspace, int partition_size) {
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 
   float sums[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane] = {};
-  add_weighted_values<kHeadSize, kBlockSize, kThreads>(t, task, weights, sums);
+  add_weighted_values<kHeadSize, kBlockSize, kThreads, probability_t>(t, task, weights, sums);
   __syncthreads();  // from here on nobody reads the weights: their memory may be used again
   add_over_warps<kHeadSize, kBlockSize, kThreads, scalar_t>(sums, weights);
   float* output = workspace.outputs + slot * kHeadSize;  // [kHeadSize]
@@ -138,10 +139,13 @@ void run(const paged_decode_args& args) {
       using I = decltype(instance);
       using scalar_t = typename I::scalar_t;
       using cache_t = typename I::cache_t;
-      launch(partition_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-             dim3(shape.num_heads, shape.num_seqs, partitions), dim3(kThreads),
-             bytes_of_v2(shape.partition_size, shape.head_size, kThreads), stream_of(args),
-             DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
+      with_probability_type<cache_t>(args, [&](auto probability) {
+        using probability_t = typename decltype(probability)::type;
+        launch(partition_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize, probability_t>,
+               dim3(shape.num_heads, shape.num_seqs, partitions), dim3(kThreads),
+               bytes_of_v2(shape.partition_size, shape.head_size, kThreads), stream_of(args),
+               DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
+      });
     });
   with_scalar_type(args, [&](auto scalar) {
     using scalar_t = typename decltype(scalar)::type;
@@ -163,6 +167,7 @@ Stage stage_05_partition_and_reduce() {
   stage.idea =
       "V2: partitions of 512 tokens, merged by a second kernel, and the choice between V1 and V2";
   stage.supports = every_type_and_size(kInstances);
+  stage.supports.probabilities.push_back(ScalarType::f16);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
   stage.promises.push_back("partition-invariance");

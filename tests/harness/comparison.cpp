@@ -150,7 +150,7 @@ class OutputPass {
 
 ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic) {
   ReferenceAnswer answer;
-  answer.arithmetic = arithmetic;
+  answer.arithmetic = with_probabilities(arithmetic, problem.probabilities);
   const int group = problem.num_heads / problem.num_kv_heads;
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     GatheredKv kv;
@@ -158,7 +158,7 @@ ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithm
       if (head % group == 0) kv = gather(problem, seq, head / group);
       answer.attention.push_back(attend(problem, kv, seq, head));
       answer.bounds.push_back(
-          bound_error(problem, kv, answer.attention.back(), arithmetic, seq, head));
+          bound_error(problem, kv, answer.attention.back(), answer.arithmetic, seq, head));
     }
   }
   return answer;

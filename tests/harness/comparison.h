@@ -16,6 +16,7 @@ struct ReferenceAnswer {
   StageArithmetic arithmetic;            ///< that the bounds are for
 };
 
+/// `arithmetic` is the stage's; the problem chooses the type of its probabilities.
 ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic);
 
 /// The outcome of comparing an output with the reference.

@@ -120,6 +120,7 @@ paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
   args.logits = logits ? static_cast<float*>(logits->data()) : nullptr;
   args.logits_stride = shape.max_seq_len;
   args.workspace = workspace ? workspace->data() : nullptr;
+  args.probabilities = static_cast<int>(same_as(shape.probabilities));
   args.partition_size = shape.partition_size;
   args.variant = static_cast<int>(shape.variant);
   return args;

@@ -13,6 +13,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paged {
@@ -55,6 +56,19 @@ float rounded_to(ScalarType type, float value) {
   if (type == ScalarType::f16) return static_cast<float>(Eigen::half(value));
   if (type == ScalarType::bf16) return static_cast<float>(Eigen::bfloat16(value));
   return value;
+}
+
+/// Products of up to 8 pairs of factors and their sum in f16: four pairs of products in a chain, the
+/// last pair in f32.
+template <typename Factors>
+float half_products(int count, Factors factors) {
+  float pair[2] = {0, 0};
+  for (int k = 0; k < std::min(count, 8); ++k) {
+    const auto [a, b] = factors(k);
+    const float product = rounded_to(ScalarType::f16, a * b);
+    pair[k % 2] = rounded_to(ScalarType::f16, pair[k % 2] + product);
+  }
+  return pair[0] + pair[1];
 }
 
 /// exp with an error within the declared one. One unit of the declared error is left for the
@@ -100,13 +114,21 @@ class Emulator {
     const float inverse = 1.0F / (arithmetic_.guards_denominator ? sum + 1e-6F : sum);
     for (int dim = 0; dim < p_.head_size; ++dim) {
       std::vector<float> lanes(static_cast<std::size_t>(arithmetic_.lanes_per_output), 0.0F);
-      for (int t = 0; t < length; ++t) {
-        const auto i = static_cast<std::size_t>(t);
-        const float weight = rounded_to(arithmetic_.probabilities, u[i] * inverse);
-        float& lane = lanes[i % lanes.size()];
-        lane = multiply_add(weight, value(seq, kv_head, first + t, dim), lane,
-                            freedom_.fused_multiply_add);
-      }
+      const auto weight = [&](int t) {
+        return rounded_to(arithmetic_.probabilities, u[static_cast<std::size_t>(t)] * inverse);
+      };
+      const auto lane = [&](int i) -> float& {
+        return lanes[static_cast<std::size_t>(i) % lanes.size()];
+      };
+      if (arithmetic_.products == ScalarType::f16)
+        for (int t = 0; t < length; t += 8)
+          lane(t / 8) += half_products(length - t, [&](int k) {
+            return std::pair(weight(t + k), value(seq, kv_head, first + t + k, dim));
+          });
+      else
+        for (int t = 0; t < length; ++t)
+          lane(t) = multiply_add(weight(t), value(seq, kv_head, first + t, dim), lane(t),
+                                 freedom_.fused_multiply_add);
       e.output.push_back(rounded_to(output, tree_sum(lanes)));
     }
     e.maximum = maximum;
@@ -374,6 +396,27 @@ TEST_P(ErrorBoundOfTypes, CoversProbabilitiesRoundedToTheScalar) {
   EXPECT_GT(largest.output, 0.01);
 }
 
+TEST(ErrorBound, CoversProductsInHalf) {
+  StageArithmetic arithmetic = with_probabilities(StageArithmetic{}, ScalarType::f16);
+  ASSERT_EQ(arithmetic.products, ScalarType::f16);
+  arithmetic.lanes_per_output = 4;
+  Shares largest = sweep(ScalarType::f16, CacheType::f16, arithmetic);
+  report("f16 products", largest);
+  EXPECT_GT(largest.output, 0.05);
+  // Values so small that products are subnormal: now the absolute part is what counts.
+  largest = {};
+  for (const int length : {1, 3, 40, 1000}) {
+    DecodeProblem p =
+        problem_of({.scalar = ScalarType::f16, .cache = CacheType::f16, .length = length});
+    for (std::int64_t i = 0; i < p.value_cache.size(); ++i)
+      p.value_cache.write(i, p.value_cache.read(i) * 0x1p-9);
+    largest = largest_of(largest, shares_used(p, arithmetic, {}));
+    expect_within(largest, "subnormal products, length " + std::to_string(length));
+  }
+  report("f16 subnormal products", largest);
+  EXPECT_GT(largest.output, 0.05);
+}
+
 TEST(ErrorBound, CoversTheConversionOfFp8CachesWithAnyScale) {
   for (const CacheType cache : {CacheType::e4m3, CacheType::e5m2}) {
     const Shares largest = sweep(ScalarType::f32, cache, StageArithmetic{}, 0.3F, 1.7F);
@@ -481,6 +524,18 @@ TEST(ErrorBound, GrowsWithTheContext) {
     const HeadErrorBound bound = bound_of(constant_problem(32, length), StageArithmetic{}, 0);
     EXPECT_GT(bound.output[0], output) << length;
     output = bound.output[0];
+  }
+}
+
+TEST(ErrorBound, OfProductsInHalfGrowsWithTheContext) {
+  const StageArithmetic half = with_probabilities(StageArithmetic{}, ScalarType::f16);
+  double relative = 0;
+  for (const int length : {64, 512, 4096}) {
+    DecodeProblem p = constant_problem(32, length);
+    p.value_cache.fill(0.01);
+    const double wider = bound_of(p, half, 0).output[0] / 0.01;
+    EXPECT_GT(wider, relative) << length;
+    relative = wider;
   }
 }
 
