@@ -21,6 +21,8 @@ struct DecodeTensors {
   const float* alibi_slopes;   // [num_heads] or null
   scalar_t* output;            // [num_seqs, num_heads, head_size]
   float* lse;                  // [num_seqs, num_heads] or null
+  float* maxima;               // [num_seqs, num_heads] or null
+  float* sums;                 // [num_seqs, num_heads] or null
   float* logits;               // [num_seqs, num_heads, logits_stride] or null
 
   int num_heads, num_kv_heads, head_size, block_size, max_num_blocks_per_seq;
@@ -41,6 +43,8 @@ struct DecodeTensors {
         alibi_slopes(args.alibi_slopes),
         output(static_cast<scalar_t*>(args.output)),
         lse(args.lse),
+        maxima(args.maxima),
+        sums(args.sums),
         logits(args.logits),
         num_heads(args.num_heads),
         num_kv_heads(args.num_kv_heads),

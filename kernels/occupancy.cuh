@@ -2,6 +2,8 @@
 #pragma once
 #include "kernels/cuda.h"
 
+#include <type_traits>
+
 namespace paged::PAGED_BACKEND {
 
 /// The second argument of __launch_bounds__ for kernels of 128 threads whose lanes hold their share

@@ -12,6 +12,8 @@
  *   alibi_slopes [num_heads] or NULL                                       float
  *   output       [num_seqs, num_heads, head_size], contiguous              scalar
  *   lse          [num_seqs, num_heads] or NULL                             float
+ *   maxima       [num_seqs, num_heads] or NULL                             float
+ *   sums         [num_seqs, num_heads] or NULL                             float
  *   logits       [num_seqs, num_heads, logits_stride] or NULL              float
  */
 #ifndef PAGED_DECODE_H
@@ -24,7 +26,7 @@ extern "C" {
 #endif
 
 /** Rises when the struct changes; a callee must refuse versions that it does not know. */
-#define PAGED_DECODE_VERSION 1
+#define PAGED_DECODE_VERSION 2
 
 /** Element types. Query and output take the first three. */
 enum paged_element_type {
@@ -44,6 +46,11 @@ typedef struct paged_decode_args {
 
   int32_t scalar; /**< paged_element_type of query and output */
   int32_t cache;  /**< paged_element_type of both caches */
+  /** paged_element_type that probabilities have when they multiply values: PAGED_F32, or, beside
+   *  scalar f16 and an f16 cache only, PAGED_F16, as the classic kernel of vLLM v0.6.0 has it: the
+   *  probabilities and their products with values are rounded to f16. Its error grows with the
+   *  context: docs/error_bounds.md. */
+  int32_t probabilities;
 
   int32_t num_seqs;
   int32_t num_heads; /**< query heads; a multiple of num_kv_heads */
@@ -78,7 +85,13 @@ typedef struct paged_decode_args {
   int32_t tensor_parallel_rank;
 
   void* output;
-  float* lse;            /**< or NULL; log-sum-exp of the logits, -infinity for no token */
+  float* lse; /**< or NULL; log-sum-exp of the logits, -infinity for no token */
+  /** or NULL; what is subtracted from the logits before the exponential: the greatest of those that
+   *  take part, -infinity if none does; always 0 where a callee subtracts nothing */
+  float* maxima;
+  /** or NULL; sum of exp(logit - maximum) without any guard, 0 if no token takes part. lse =
+   *  maximum + log(sum). */
+  float* sums;
   float* logits;         /**< or NULL; entries past seq_len are not written */
   int64_t logits_stride; /**< >= max_seq_len */
 

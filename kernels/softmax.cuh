@@ -1,6 +1,7 @@
 // From logits in shared memory to weights in the same place.
 #pragma once
 #include "kernels/cuda.h"
+#include "kernels/decode_tensors.cuh"
 #include "kernels/phase.h"
 #include "kernels/reduction.cuh"
 
@@ -8,12 +9,23 @@ namespace paged::PAGED_BACKEND {
 
 /// What a softmax leaves beside the weights. Valid in every thread.
 struct SoftmaxStatistics {
-  float maximum;  ///< what was subtracted from the logits, 0 if nothing was
+  float maximum;  ///< what was subtracted from the logits: 0 for nothing, -infinity for no token
   float sum;      ///< of the exponentials
 
   /// Log-sum-exp of the logits; -infinity for no token.
   __device__ float lse() const { return maximum + logf(sum); }
 };
+
+/// Hands out those statistics of (seq, head) that the caller asked for; thread 0 writes them.
+template <typename scalar_t, typename cache_t>
+__device__ void write_statistics(const DecodeTensors<scalar_t, cache_t>& t, int seq, int head,
+                                 const SoftmaxStatistics& statistics) {
+  if (threadIdx.x != 0) return;
+  const std::int64_t row = static_cast<std::int64_t>(seq) * t.num_heads + head;
+  if (t.lse != nullptr) t.lse[row] = statistics.lse();
+  if (t.maxima != nullptr) t.maxima[row] = statistics.maximum;
+  if (t.sums != nullptr) t.sums[row] = statistics.sum;
+}
 
 /// Shared memory of a softmax of kThreads threads.
 template <int kThreads>

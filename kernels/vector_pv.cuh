@@ -57,12 +57,41 @@ __device__ __forceinline__ void zero_past_end(Vec<cache_t, kVector> (&rows)[kRow
   }
 }
 
-/// Adds weight * value over the task's pages, warps taking pages in turn.
+/// sum + weights . values over one vector of tokens. Products and sums in f32.
+template <typename cache_t, int kVector>
+__device__ __forceinline__ float add_products(float sum, const Vec<float, kVector>& weights,
+                                              const Vec<cache_t, kVector>& values) {
+  float v[kVector];
+  to_floats(values, v);
+#pragma unroll
+  for (int k = 0; k < kVector; ++k) sum += weights.elements[k] * v[k];
+  return sum;
+}
+
+/// The same as vLLM v0.6.0 has it in f16: products in f16, pairs of them added one after the other
+/// in f16, and only the two halves of the last pair, and sums of vectors, in f32.
+template <int kVector>
+__device__ __forceinline__ float add_products(float sum, const Vec<__half, kVector>& weights,
+                                              const Vec<__half, kVector>& values) {
+  const auto product = [&](int k) {
+    return __hmul2(__halves2half2(weights[k], weights[k + 1]),
+                   __halves2half2(values[k], values[k + 1]));
+  };
+  __half2 pair = product(0);
+#pragma unroll
+  for (int k = 2; k < kVector; k += 2) pair = __hadd2(pair, product(k));
+  const float2 halves = __half22float2(pair);
+  return sum + (halves.x + halves.y);
+}
+
+/// Adds weight * value over the task's pages, warps taking pages in turn. probability_t: the type
+/// that weights are rounded to first, float or, beside an f16 cache, __half.
 ///
 /// weights: shared memory, [pages of the task * kBlockSize]; slots past the end hold finite
 /// numbers. sums: the lane's share of its rows, [kRowsPerLane]; row i of a lane is lane /
 /// kLanesPerRow + i * kRowsPerStep.
-template <int kHeadSize, int kBlockSize, int kThreads, typename scalar_t, typename cache_t>
+template <int kHeadSize, int kBlockSize, int kThreads, typename probability_t = float,
+          typename scalar_t, typename cache_t>
 __device__ void add_weighted_values(
     const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task, const float* weights,
     float (&sums)[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane]) {
@@ -86,22 +115,19 @@ __device__ void add_weighted_values(
         value[i] = load_vec<Rows::kVector>(values + value_offset_in_page(offset, row, kBlockSize));
     }
     const int token = page * kBlockSize + offset;
-    float weight[Rows::kVector];
+    Vec<probability_t, Rows::kVector> weight;
 #pragma unroll
     for (int i = 0; i < Rows::kVector; i += 4) {
       const Vec<float, 4> four = load_vec<4>(weights + token - task.first_token + i);
 #pragma unroll
-      for (int k = 0; k < 4; ++k) weight[i + k] = four[k];
+      for (int k = 0; k < 4; ++k) weight[i + k] = from_float<probability_t>(four[k]);
     }
-    // Only the sequence's last page has a tail.
+    // Only the last page can have a tail.
     if (page == task.end_page - 1) zero_past_end(value, task.seq_len - token);
 #pragma unroll
     for (int i = 0; i < Rows::kRowsPerLane; ++i) {
       if (first_row + i * Rows::kRowsPerStep >= kHeadSize) continue;
-      float v[Rows::kVector];
-      to_floats(value[i], v);
-#pragma unroll
-      for (int k = 0; k < Rows::kVector; ++k) sums[i] += weight[k] * v[k];
+      sums[i] = add_products(sums[i], weight, value[i]);
     }
   }
 }

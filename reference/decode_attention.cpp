@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace paged {
 
@@ -39,18 +40,47 @@ Eigen::VectorXd query_row(const DecodeProblem& problem, int seq, int head) {
   return query;
 }
 
-/// Which tokens take part: all, or those on the pages that block-sparse attention keeps.
-std::vector<int> attended_tokens(const DecodeProblem& problem, int seq, int head) {
+/// Which tokens of [first, end) take part: all, or those on the pages that block-sparse attention
+/// keeps.
+std::vector<int> attended_tokens(const DecodeProblem& problem, int seq, int head, int first,
+                                 int end) {
   const int seq_len = problem.seq_lens[seq];
   const int kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
   const int offset =
       problem.sparsity.stripe_offset(head, problem.num_heads, kv_head, problem.num_kv_heads);
   std::vector<int> tokens;
-  for (int token = 0; token < seq_len; ++token)
+  for (int token = first; token < end; ++token)
     if (problem.sparsity.takes_part(token / problem.block_size, seq_len, problem.block_size,
                                     offset))
       tokens.push_back(token);
   return tokens;
+}
+
+/// Everything that follows from the logits of `tokens`, whose first possible one is `first`.
+HeadAttention from_logits(const GatheredKv& kv, Eigen::VectorXd logits,
+                          const std::vector<int>& tokens, int first) {
+  HeadAttention result;
+  result.logits = std::move(logits);
+  result.weights = Eigen::VectorXd::Zero(result.logits.size());
+  result.output = Eigen::VectorXd::Zero(kv.values.cols());
+  result.maximum = kMinusInfinity;
+  result.lse = kMinusInfinity;
+  if (tokens.empty()) return result;
+  // NaN wins over every number, as it must reach the output.
+  result.maximum = result.logits.maxCoeff<Eigen::PropagateNaN>();
+  // Only logits of -infinity: as if no token took part.
+  if (result.maximum == kMinusInfinity) return result;
+  for (int token : tokens) {
+    double& weight = result.weights[token - first];
+    weight = std::exp(result.logits[token - first] - result.maximum);
+    result.sum += weight;
+  }
+  result.weights /= result.sum + kDenominatorGuard;
+  result.lse = result.maximum + std::log(result.sum);
+  // Only tokens that take part: a weight of 0 times a foreign NaN would be NaN.
+  for (int token : tokens)
+    result.output += result.weights[token - first] * kv.values.row(token).transpose();
+  return result;
 }
 
 }  // namespace
@@ -59,34 +89,19 @@ HeadAttention attend(const DecodeProblem& problem, const GatheredKv& kv, int seq
   const int seq_len = problem.seq_lens[seq];
   const Eigen::VectorXd query = query_row(problem, seq, head);
   const double slope = problem.alibi_slopes.empty() ? 0.0 : problem.alibi_slopes[head];
-  const std::vector<int> tokens = attended_tokens(problem, seq, head);
-
-  HeadAttention result;
-  result.logits = Eigen::VectorXd::Constant(seq_len, kMinusInfinity);
-  result.weights = Eigen::VectorXd::Zero(seq_len);
-  result.output = Eigen::VectorXd::Zero(problem.head_size);
-  result.maximum = kMinusInfinity;
-  result.lse = kMinusInfinity;
-  if (tokens.empty()) return result;
-
+  const std::vector<int> tokens = attended_tokens(problem, seq, head, 0, seq_len);
+  Eigen::VectorXd logits = Eigen::VectorXd::Constant(seq_len, kMinusInfinity);
   for (int token : tokens) {
     const double bias = slope == 0.0 ? 0.0 : slope * (token - (seq_len - 1));
-    result.logits[token] = problem.scale * kv.keys.row(token).dot(query) + bias;
+    logits[token] = problem.scale * kv.keys.row(token).dot(query) + bias;
   }
-  // NaN wins over every number, as it must reach the output.
-  result.maximum = result.logits.maxCoeff<Eigen::PropagateNaN>();
-  // Only logits of -infinity: as if no token took part.
-  if (result.maximum == kMinusInfinity) return result;
-  for (int token : tokens) {
-    result.weights[token] = std::exp(result.logits[token] - result.maximum);
-    result.sum += result.weights[token];
-  }
-  result.weights /= result.sum + kDenominatorGuard;
-  result.lse = result.maximum + std::log(result.sum);
-  // Only tokens that take part: a weight of 0 times a foreign NaN would be NaN.
-  for (int token : tokens)
-    result.output += result.weights[token] * kv.values.row(token).transpose();
-  return result;
+  return from_logits(kv, std::move(logits), tokens, 0);
+}
+
+HeadAttention attend_partition(const DecodeProblem& problem, const GatheredKv& kv,
+                               const HeadAttention& whole, int seq, int head, int first, int end) {
+  return from_logits(kv, whole.logits.segment(first, end - first),
+                     attended_tokens(problem, seq, head, first, end), first);
 }
 
 std::vector<HeadAttention> decode_attention(const DecodeProblem& problem) {

@@ -186,6 +186,7 @@ DecodeShape DecodeProblem::shape() const {
   sizes.max_seq_len = seq_lens.empty() ? 0 : *std::max_element(seq_lens.begin(), seq_lens.end());
   sizes.scalar = scalar;
   sizes.cache = cache();
+  sizes.probabilities = probabilities;
   sizes.partition_size = partition_size;
   sizes.variant = variant;
   return sizes;
@@ -195,6 +196,7 @@ DecodeShape DecodeProblem::shape() const {
 void DecodeProblem::validate() const {
   check_sizes(*this);
   check_types(*this);
+  check_probabilities(probabilities, scalar, cache());
   check_shapes(*this);
   check_scales(*this);
   check_alibi_slopes(*this);
@@ -206,6 +208,18 @@ void DecodeProblem::validate() const {
 void check_cache_scale(const char* name, float scale) {
   if (!std::isfinite(scale) || scale <= 0)
     throw InputError(std::string(name) + " is " + text(scale) + ": it must be finite and positive");
+}
+
+void check_probabilities(ScalarType probabilities, ScalarType scalar, CacheType cache) {
+  if (probabilities == ScalarType::f32) return;
+  if (probabilities != ScalarType::f16)
+    throw InputError("probabilities are " + std::string(name_of(probabilities)) +
+                     ": they must be f32 or f16");
+  if (scalar != ScalarType::f16 || cache != CacheType::f16)
+    throw InputError(
+        "probabilities are f16 beside scalar " + std::string(name_of(scalar)) + " and an " +
+        std::string(name_of(cache)) +
+        " cache: they multiply values in f16, which takes scalar f16 and an f16 cache");
 }
 
 std::string text_of_block_count(std::int64_t num_blocks) {

@@ -37,6 +37,9 @@ struct DecodeProblem {
   // How a stage may compute it; the result does not depend on these.
   int partition_size = 512;  ///< tokens, a multiple of block_size
   KernelVariant variant = KernelVariant::automatic;
+  /// Type that probabilities have when they multiply values, and their products with them: f32, or,
+  /// beside scalar f16 and an f16 cache, f16. The reference knows no rounding; the bounds do.
+  ScalarType probabilities = ScalarType::f32;
 
   int num_seqs() const { return static_cast<int>(seq_lens.size()); }
   std::int64_t num_blocks() const { return key_cache.shape().empty() ? 0 : key_cache.shape()[0]; }
@@ -71,6 +74,8 @@ Tensor make_value_cache(CacheType type, std::int64_t num_blocks, int num_kv_head
 
 /// Throws InputError unless a k_scale or v_scale is finite and positive. `name` begins the message.
 void check_cache_scale(const char* name, float scale);
+/// Throws InputError unless probabilities are f32, or f16 beside scalar f16 and an f16 cache.
+void check_probabilities(ScalarType probabilities, ScalarType scalar, CacheType cache);
 /// "12 blocks (0 to 11)": how every error about a block id names its limit.
 std::string text_of_block_count(std::int64_t num_blocks);
 

@@ -25,6 +25,7 @@ struct DecodeShape {
   int max_seq_len = 0;             ///< longest sequence of the batch, in tokens
   ScalarType scalar = ScalarType::f16;
   CacheType cache = CacheType::f16;
+  ScalarType probabilities = ScalarType::f32;  ///< that multiply values: f32, or f16
   int partition_size = 512;  ///< tokens, a multiple of block_size; for stages that partition
   KernelVariant variant = KernelVariant::automatic;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace paged {
 namespace {
@@ -43,6 +44,14 @@ Rounding rounding_to(ScalarType type) {
   }
 }
 
+/// Bound on the relative error that multiplying values in a type and adding the products of one
+/// vector in it makes: a product and the additions of its pairs, of which an f16 vector has 4.
+double bound_products(ScalarType type) {
+  const double unit = rounding_to(type).relative;
+  const double roundings = 1 + (16.0 / static_cast<double>(size_in_bytes(type)) / 2 - 1);
+  return roundings * unit / (1 - roundings * unit);
+}
+
 /// Bound on |computed logit - logit| for each token that takes part; 0 for the others.
 Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
                              const HeadAttention& attention, const StageArithmetic& arithmetic,
@@ -68,6 +77,14 @@ Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
   for (int token = 0; token < bound.size(); ++token)
     if (std::isinf(attention.logits[token])) bound[token] = 0;
   return bound;
+}
+
+/// Bound on |computed maximum - maximum|: how far errors of the logits can raise the greatest, or
+/// lower all that could take its place.
+double bound_maximum(const HeadAttention& attention, const Eigen::VectorXd& logits) {
+  const double greatest = (attention.logits + logits).maxCoeff();
+  const double least = (attention.logits - logits).maxCoeff();
+  return std::max(greatest - attention.maximum, attention.maximum - least);
 }
 
 /// Bound on the relative error of each computed exponential, up to a factor that all share.
@@ -106,22 +123,27 @@ double guard_error(const HeadAttention& attention, double maximum_error,
   return shifted + (arithmetic.partitions ? 2 * kDenominatorGuard : 0);
 }
 
-}  // namespace
-
-HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
-                           const HeadAttention& attention, const StageArithmetic& arithmetic,
-                           int seq, int head) {
+/// Without a token that takes part, the zeros are exact.
+HeadErrorBound no_error(const HeadAttention& attention) {
   HeadErrorBound bound;
-  bound.output = Eigen::VectorXd::Zero(problem.head_size);
-  const auto seq_len = attention.logits.size();
-  bound.logits = Eigen::VectorXd::Zero(seq_len);
-  if (attention.sum == 0) return bound;  // no token: zeros exactly
+  bound.logits = Eigen::VectorXd::Zero(attention.logits.size());
+  bound.output = Eigen::VectorXd::Zero(attention.output.size());
+  return bound;
+}
 
-  bound.logits = bound_logits(problem, kv, attention, arithmetic, seq, head);
+/// The bounds that follow from those of the logits, for tokens first, first + 1, ...
+HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
+                             const HeadAttention& attention, Eigen::VectorXd logits,
+                             const StageArithmetic& arithmetic, ScalarType output_type) {
+  const auto tokens = attention.logits.size();
+  const auto head_size = attention.output.size();
+  HeadErrorBound bound;
+  bound.output = Eigen::VectorXd::Zero(head_size);
+  bound.logits = std::move(logits);
   const Eigen::VectorXd exponentials = bound_exponentials(attention, bound.logits, arithmetic);
   const double mean_error = attention.weights.dot(exponentials);
   const double sum_error = gamma((arithmetic.partitions ? 2 : 1) *
-                                 additions(static_cast<double>(seq_len), arithmetic.lanes_per_sum));
+                                 additions(static_cast<double>(tokens), arithmetic.lanes_per_sum));
   const double maximum_error = bound.logits.maxCoeff();
 
   // Guard, reciprocal and product: an addition, a division of up to 2 units in the last place, a
@@ -129,45 +151,81 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
   const double normalise_roundings = arithmetic.partitions ? 12 : 6;
   const double common_error =
       sum_error + gamma(normalise_roundings) + guard_error(attention, maximum_error, arithmetic);
-  const double chain = 1 + additions(static_cast<double>(seq_len), arithmetic.lanes_per_output) +
-                       (is_fp8(problem.cache()) ? 1 : 0);
+  const double chain = 1 + additions(static_cast<double>(tokens), arithmetic.lanes_per_output) +
+                       (is_fp8(cache) ? 1 : 0);
   const Rounding probability = rounding_to(arithmetic.probabilities);
-  const Rounding output = rounding_to(problem.scalar);
+  const Rounding product = rounding_to(arithmetic.products);
+  const double products = bound_products(arithmetic.products);
+  const double chain_error = (1 + gamma(chain)) * (1 + probability.relative) * (1 + products) - 1;
+  const Rounding output = rounding_to(output_type);
   // Exponentials that underflow lose at most one subnormal of f32 each.
   const double shift = arithmetic.subtracts_maximum ? 0.0 : attention.maximum;
   const double lost = 0x1p-149 * std::exp(std::min(-shift, 700.0)) / attention.sum;
 
-  for (int dim = 0; dim < problem.head_size; ++dim) {
+  for (int dim = 0; dim < head_size; ++dim) {
     const double exact = attention.output[dim];
     double moved = 0;      // sum of weight * relative error * distance from the mean
     double magnitude = 0;  // sum of weight * |value|
     double largest = 0;    // greatest distance from the mean
     double absolute = 0;
-    for (int token = 0; token < seq_len; ++token) {
+    for (int token = 0; token < tokens; ++token) {
       if (std::isinf(attention.logits[token])) continue;
-      const double value = kv.values(token, dim);
+      const double value = kv.values(first + token, dim);
       const double distance = std::abs(value - exact);
       moved += attention.weights[token] * exponentials[token] * distance;
       magnitude += attention.weights[token] * std::abs(value);
       largest = std::max(largest, distance);
       moved += lost * distance;
-      absolute += (probability.absolute + 0x1p-149) * std::abs(value) + kSubnormal;
+      absolute += ((probability.absolute + 0x1p-149) * std::abs(value) + product.absolute) *
+                      (1 + products) +
+                  kSubnormal;
     }
     // Exactly: sum w (1+r) v / sum w (1+r) - sum w v = sum w r (v - mean) / (1 + sum w r).
     const double reweighted =
         mean_error < 1 ? std::min(moved / (1 - mean_error), largest) : largest;
-    const double before_rounding =
-        reweighted + absolute + std::abs(exact) * common_error +
-        magnitude * (gamma(chain) + probability.relative) * (1 + mean_error + common_error);
+    const double before_rounding = reweighted + absolute + std::abs(exact) * common_error +
+                                   magnitude * chain_error * (1 + mean_error + common_error);
     bound.output[dim] =
         before_rounding + output.absolute + output.relative * (std::abs(exact) + before_rounding);
   }
   // The logarithm turns the relative error of the sum into an absolute one; then it is rounded, and
   // so is the addition of the maximum.
-  const double relative = mean_error + sum_error + lost * static_cast<double>(seq_len);
+  const double relative = mean_error + sum_error + lost * static_cast<double>(tokens);
   bound.lse = (relative < 1 ? -std::log1p(-relative) : std::numeric_limits<double>::infinity()) +
               4 * kUnit * (1 + std::abs(attention.lse) + std::abs(attention.maximum));
+  // The sum itself has that relative error, and the error of what was subtracted.
+  if (arithmetic.subtracts_maximum) bound.maximum = bound_maximum(attention, bound.logits);
+  bound.sum = expected_statistics(attention, arithmetic).sum *
+              (std::expm1(bound.maximum) * (1 + relative) + relative);
   return bound;
+}
+
+}  // namespace
+
+ExpectedStatistics expected_statistics(const HeadAttention& attention,
+                                       const StageArithmetic& arithmetic) {
+  if (arithmetic.subtracts_maximum) return {attention.maximum, attention.sum};
+  return {0, std::exp(attention.lse)};
+}
+
+HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
+                           const HeadAttention& attention, const StageArithmetic& arithmetic,
+                           int seq, int head) {
+  if (attention.sum == 0) return no_error(attention);
+  return bound_softmax(problem.cache(), kv, 0, attention,
+                       bound_logits(problem, kv, attention, arithmetic, seq, head), arithmetic,
+                       problem.scalar);
+}
+
+HeadErrorBound bound_partition_error(const DecodeProblem& problem, const GatheredKv& kv,
+                                     const HeadAttention& partition, const HeadErrorBound& whole,
+                                     const StageArithmetic& arithmetic, int first) {
+  if (partition.sum == 0) return no_error(partition);
+  StageArithmetic within = arithmetic;
+  within.partitions = false;  // nothing is merged yet
+  return bound_softmax(problem.cache(), kv, first, partition,
+                       whole.logits.segment(first, partition.logits.size()), within,
+                       ScalarType::f32);
 }
 
 }  // namespace paged

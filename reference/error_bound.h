@@ -7,12 +7,24 @@
 
 namespace paged {
 
-/// Bounds on |computed - reference| of one (sequence, head).
+/// Bounds on |computed - reference| of one (sequence, head), or of one partition of it.
 struct HeadErrorBound {
-  Eigen::VectorXd logits;  // [seq_len]
+  Eigen::VectorXd logits;  // [seq_len], or the partition's tokens
   Eigen::VectorXd output;  // [head_size]
+  double maximum = 0;
+  double sum = 0;
   double lse = 0;
 };
+
+/// The statistics of a softmax, as an arithmetic has them.
+struct ExpectedStatistics {
+  double maximum = 0;  ///< what is subtracted from the logits
+  double sum = 0;      ///< of exp(logit - maximum)
+};
+
+/// Those of `attention`: where the arithmetic subtracts no maximum, 0 and the sum of exp(logit).
+ExpectedStatistics expected_statistics(const HeadAttention& attention,
+                                      const StageArithmetic& arithmetic);
 
 /// Derives the bounds from the data and the declared arithmetic, to first order in the unit
 /// roundoff with the higher orders covered by a factor, in the manner of N. Higham, "Accuracy and
@@ -23,5 +35,14 @@ struct HeadErrorBound {
 HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
                            const HeadAttention& attention, const StageArithmetic& arithmetic,
                            int seq, int head);
+
+/// The same for a partition that starts at token `first`: its maximum, its sum, and its output
+/// normalised within itself, which stays in f32.
+///
+/// @param partition  attend_partition(problem, kv, whole, seq, head, first, end)
+/// @param whole      bound_error() of the whole head
+HeadErrorBound bound_partition_error(const DecodeProblem& problem, const GatheredKv& kv,
+                                     const HeadAttention& partition, const HeadErrorBound& whole,
+                                     const StageArithmetic& arithmetic, int first);
 
 }  // namespace paged

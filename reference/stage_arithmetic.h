@@ -5,7 +5,7 @@
 namespace paged {
 
 /// How an implementation computes attention: the types it rounds to and the length of its sums.
-/// All sums are in f32. From this and the data, error_bound.h derives a bound for each element.
+/// Sums are in f32 unless `products` says otherwise. From this and the data, error_bound.h derives a bound for each element.
 struct StageArithmetic {
   /// Lanes that share one q . k dot product; each adds head_size / lanes products in a chain, and
   /// the lanes' sums are added as a tree.
@@ -28,6 +28,15 @@ struct StageArithmetic {
   bool partitions = false;
   /// Type that probabilities are rounded to before they multiply values.
   ScalarType probabilities = ScalarType::f32;
+  /// Type of their products with values. In f16, those of a 16-byte vector of values are added in
+  /// f16, too, pair by pair in a chain; the halves of the last pair and all vectors in f32.
+  ScalarType products = ScalarType::f32;
 };
+
+/// The arithmetic where the call asks for probabilities of a type; f32 changes nothing.
+constexpr StageArithmetic with_probabilities(StageArithmetic arithmetic, ScalarType type) {
+  if (type != ScalarType::f32) arithmetic.probabilities = arithmetic.products = type;
+  return arithmetic;
+}
 
 }  // namespace paged

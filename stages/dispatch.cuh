@@ -5,6 +5,7 @@
 #include "stages/instance_lists.h"
 
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #ifndef PAGED_INSTANCES
@@ -46,6 +47,15 @@ void with_cache_type(const paged_decode_args& args, F f) {
     default:
       return f(TypeTag<scalar_t>{});
   }
+}
+
+/// Calls f(TypeTag<probability_t>): float, or __half where the call asks for it. Only kernels of an
+/// f16 cache come in both versions; check_arguments() has refused others before.
+template <typename cache_t, typename F>
+void with_probability_type(const paged_decode_args& args, F f) {
+  if constexpr (std::is_same_v<cache_t, __half>)
+    if (args.probabilities == PAGED_F16) return f(TypeTag<__half>{});
+  f(TypeTag<float>{});
 }
 
 /// The enumerators that stand for device types, at compile time.

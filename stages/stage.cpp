@@ -1,6 +1,7 @@
 #include "stages/stage.h"
 
 #include "reference/cache_layout.h"
+#include "reference/decode_problem.h"
 #include "reference/input_error.h"
 
 #include <algorithm>
@@ -46,6 +47,11 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
     refuse("head_size " + std::to_string(shape.head_size), list_of(supports.head_sizes));
   if (!contains(supports.block_sizes, shape.block_size))
     refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
+  if (!contains(supports.probabilities, shape.probabilities))
+    throw InputError(title(stage) + " has no version with " +
+                     std::string(name_of(shape.probabilities)) +
+                     " probabilities: it multiplies scalar by scalar, and the historical version "
+                     "multiplies 16-byte vectors of values, as stages 4 and 5 do");
   if (!is_in(supports.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
     throw InputError(
         title(stage) + " is built for the instance list '" + name_of(supports.instances) +
@@ -84,7 +90,8 @@ StageSupport every_type_and_size(InstanceList instances) {
           {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3, CacheType::e5m2},
           {std::begin(kHeadSizes), std::end(kHeadSizes)},
           {std::begin(kBlockSizes), std::end(kBlockSizes)},
-          instances};
+          instances,
+          {ScalarType::f32}};
 }
 
 std::vector<std::string> promises_of_every_stage() {
@@ -110,6 +117,7 @@ DecodeShape shape_of(const paged_decode_args& args) {
   shape.max_seq_len = args.max_seq_len;
   shape.scalar = static_cast<ScalarType>(args.scalar);
   shape.cache = static_cast<CacheType>(args.cache);
+  shape.probabilities = static_cast<ScalarType>(args.probabilities);
   shape.partition_size = args.partition_size;
   shape.variant = static_cast<KernelVariant>(args.variant);
   return shape;
@@ -129,6 +137,7 @@ void check_pointers(const paged_decode_args& args) {
         Pointer{"block_tables", args.block_tables, false},
         Pointer{"seq_lens", args.seq_lens, false}, Pointer{"alibi_slopes", args.alibi_slopes, true},
         Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
+        Pointer{"maxima", args.maxima, true}, Pointer{"sums", args.sums, true},
         Pointer{"logits", args.logits, true}, Pointer{"workspace", args.workspace, true}}) {
     if (pointer.address == nullptr && !pointer.optional)
       throw InputError(std::string(pointer.name) + " is a null pointer");
@@ -183,6 +192,11 @@ void check_types(const paged_decode_args& args) {
   if (!fp8 && args.cache != args.scalar)
     throw InputError("cache is " + std::to_string(args.cache) + "; beside scalar " +
                      std::to_string(args.scalar) + " it must be the same, 3 (e4m3) or 4 (e5m2)");
+  if (args.probabilities != PAGED_F32 && args.probabilities != PAGED_F16)
+    throw InputError("probabilities is " + std::to_string(args.probabilities) +
+                     "; it must be 0 (f32) or 1 (f16)");
+  check_probabilities(static_cast<ScalarType>(args.probabilities),
+                      static_cast<ScalarType>(args.scalar), static_cast<CacheType>(args.cache));
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct StageSupport {
   std::vector<int> block_sizes;
   /// Which combinations of these this build has kernels for.
   InstanceList instances = InstanceList::all;
+  /// Types that probabilities can have when they multiply values.
+  std::vector<ScalarType> probabilities = {ScalarType::f32};
 };
 
 /// All scalar and cache types, head sizes and block sizes, as far as `instances` has them.
@@ -44,6 +46,9 @@ struct LaunchPlan {
   std::size_t shared_bytes = 0;                     ///< dynamic shared memory per block
   std::size_t static_shared_bytes = 0;  ///< __shared__ variables; counts against the same limit
   std::size_t workspace_bytes = 0;      ///< device memory at args.workspace
+  /// Partitions of the longest sequence, whose values the workspace then holds as a
+  /// PartitionWorkspace; 0 if the sequences are not partitioned.
+  int partitions = 0;
 };
 
 /// One complete decode attention, built for one backend.
@@ -70,7 +75,7 @@ void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceL
 DecodeShape shape_of(const paged_decode_args& args);
 
 /// Throws InputError for a struct that no stage can take: wrong version, types that do not go
-/// together, null or misaligned pointers (all must be 16-byte aligned), sizes below their least
+/// together (those of probabilities among them), null or misaligned pointers (all must be 16-byte aligned), sizes below their least
 /// value, heads that do not divide, strides too small for the shape.
 void check_arguments(const paged_decode_args& args);
 

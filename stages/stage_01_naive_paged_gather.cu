@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(kThreads)
 
   __shared__ SoftmaxScratch<kThreads> scratch;
   const SoftmaxStatistics statistics = naive_softmax(weights, task.seq_len, scratch);
-  if (t.lse != nullptr && threadIdx.x == 0)
-    t.lse[static_cast<std::int64_t>(task.seq) * t.num_heads + task.head] = statistics.lse();
+  write_statistics(t, task.seq, task.head, statistics);
 
   scalar_pv<kThreads>(t, task, t.block_size, weights);
 }

@@ -22,9 +22,10 @@ namespace {
 
 constexpr int kThreads = 128;
 
-template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
-__global__ void __launch_bounds__(kThreads,
-                                  kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize>)
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize,
+          typename probability_t>
+__global__ void __launch_bounds__(
+    kThreads, kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize, probability_t>)
     vectorised_pv_attention(const DecodeTensors<scalar_t, cache_t> t) {
   const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]
@@ -34,11 +35,10 @@ __global__ void __launch_bounds__(kThreads,
   __shared__ SoftmaxScratch<kThreads> scratch;
   const SoftmaxStatistics statistics =
       two_pass_softmax(weights, task.tokens(), thread_maximum, scratch);
-  if (t.lse != nullptr && threadIdx.x == 0)
-    t.lse[static_cast<std::int64_t>(task.seq) * t.num_heads + task.head] = statistics.lse();
+  write_statistics(t, task.seq, task.head, statistics);
 
   float sums[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane] = {};
-  add_weighted_values<kHeadSize, kBlockSize, kThreads>(t, task, weights, sums);
+  add_weighted_values<kHeadSize, kBlockSize, kThreads, probability_t>(t, task, weights, sums);
   __syncthreads();  // from here on nobody reads the weights: their memory may be used again
   add_over_warps<kHeadSize, kBlockSize, kThreads, scalar_t>(sums, weights);
   scalar_t* output = t.output_of(task.seq, task.head);  // [kHeadSize]
@@ -63,9 +63,12 @@ void run_stage_04(const paged_decode_args& args) {
     using I = decltype(instance);
     using scalar_t = typename I::scalar_t;
     using cache_t = typename I::cache_t;
-    launch(vectorised_pv_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
-           stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
+    with_probability_type<cache_t>(args, [&](auto probability) {
+      using probability_t = typename decltype(probability)::type;
+      launch(vectorised_pv_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize, probability_t>,
+             dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
+             stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
+    });
   });
 }
 
@@ -77,6 +80,7 @@ Stage stage_04_vectorised_pv() {
       "16-byte loads of values, tails zeroed against NaN, one buffer for weights and partial "
       "outputs: the complete V1";
   stage.supports = every_type_and_size(kInstances);
+  stage.supports.probabilities.push_back(ScalarType::f16);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;

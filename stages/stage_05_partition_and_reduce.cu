@@ -32,9 +32,10 @@ namespace {
 
 constexpr int kThreads = 128;
 
-template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
-__global__ void __launch_bounds__(kThreads,
-                                  kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize>)
+template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize,
+          typename probability_t>
+__global__ void __launch_bounds__(
+    kThreads, kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize, probability_t>)
     partition_attention(const DecodeTensors<scalar_t, cache_t> t,
                         const PartitionWorkspace workspace, int partition_size) {
   const HeadTask task =
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(kThreads,
   }
 
   float sums[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane] = {};
-  add_weighted_values<kHeadSize, kBlockSize, kThreads>(t, task, weights, sums);
+  add_weighted_values<kHeadSize, kBlockSize, kThreads, probability_t>(t, task, weights, sums);
   __syncthreads();  // from here on nobody reads the weights: their memory may be used again
   add_over_warps<kHeadSize, kBlockSize, kThreads, scalar_t>(sums, weights);
   float* output = workspace.outputs + slot * kHeadSize;  // [kHeadSize]
@@ -66,17 +67,20 @@ __global__ void __launch_bounds__(kThreads,
 
 /// Merges the partitions of one head: with m = max_j m_j and w_j = S_j exp(m_j - m),
 /// o = sum_j w_j o_j / (sum_j w_j + 1e-6). Dynamic shared memory: [partitions] floats.
-template <typename scalar_t>
+template <typename scalar_t, typename cache_t>
 __global__ void __launch_bounds__(kThreads)
-    reduce_partitions(const PartitionWorkspace workspace, const int* seq_lens, scalar_t* output,
-                      float* lse, int head_size, int partition_size) {
+    reduce_partitions(const DecodeTensors<scalar_t, cache_t> t, const PartitionWorkspace workspace,
+                      int partition_size) {
   enter_phase(Phase::reduce);
-  const std::int64_t head = static_cast<std::int64_t>(blockIdx.y) * gridDim.x + blockIdx.x;
-  const int partitions = num_partitions(seq_lens[blockIdx.y], partition_size);
-  const float* maxima = workspace.maxima + head * workspace.partitions;  // [partitions]
-  const float* sums = workspace.sums + head * workspace.partitions;      // [partitions]
-  const float* outputs = workspace.outputs + head * workspace.partitions * head_size;
-  float* weights = reinterpret_cast<float*>(dynamic_shared);  // [partitions]
+  const int seq = blockIdx.y;
+  const int head = blockIdx.x;
+  const int partitions = num_partitions(t.seq_lens[seq], partition_size);
+  const std::int64_t first_slot =
+      (static_cast<std::int64_t>(seq) * t.num_heads + head) * workspace.partitions;
+  const float* maxima = workspace.maxima + first_slot;                  // [partitions]
+  const float* sums = workspace.sums + first_slot;                      // [partitions]
+  const float* outputs = workspace.outputs + first_slot * t.head_size;  // [partitions, head_size]
+  float* weights = reinterpret_cast<float*>(dynamic_shared);            // [partitions]
 
   float maximum = -INFINITY;
   for (int j = threadIdx.x; j < partitions; j += kThreads) maximum = fmaxf(maximum, maxima[j]);
@@ -91,13 +95,14 @@ __global__ void __launch_bounds__(kThreads)
   }
   sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread; its barrier publishes weights
   const float normaliser = __fdividef(1.0F, sum + 1e-6F);
-  if (lse != nullptr && threadIdx.x == 0) lse[head] = maximum + logf(sum);
+  write_statistics(t, seq, head, {maximum, sum});
 
-  for (int dim = threadIdx.x; dim < head_size; dim += kThreads) {
+  scalar_t* output = t.output_of(seq, head);  // [head_size]
+  for (int dim = threadIdx.x; dim < t.head_size; dim += kThreads) {
     float accumulator = 0.0F;
     for (int j = 0; j < partitions; ++j)
-      accumulator += weights[j] * outputs[static_cast<std::int64_t>(j) * head_size + dim];
-    output[head * head_size + dim] = from_float<scalar_t>(accumulator * normaliser);
+      accumulator += weights[j] * outputs[static_cast<std::int64_t>(j) * t.head_size + dim];
+    output[dim] = from_float<scalar_t>(accumulator * normaliser);
   }
 }
 
@@ -122,7 +127,8 @@ LaunchPlan plan(const DecodeShape& shape) {
           .shared_bytes = shared_bytes,
           .static_shared_bytes = bytes_of_static_shared(shape, kThreads),
           .workspace_bytes = PartitionWorkspace::bytes(shape.num_seqs, shape.num_heads,
-                                                       shape.head_size, partitions)};
+                                                       shape.head_size, partitions),
+          .partitions = partitions};
 }
 
 void run(const paged_decode_args& args) {
@@ -135,16 +141,22 @@ void run(const paged_decode_args& args) {
       using I = decltype(instance);
       using scalar_t = typename I::scalar_t;
       using cache_t = typename I::cache_t;
-      launch(partition_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-             dim3(shape.num_heads, shape.num_seqs, partitions), dim3(kThreads),
-             bytes_of_v2(shape.partition_size, shape.head_size, kThreads), stream_of(args),
-             DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
+      with_probability_type<cache_t>(args, [&](auto probability) {
+        using probability_t = typename decltype(probability)::type;
+        launch(partition_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize, probability_t>,
+               dim3(shape.num_heads, shape.num_seqs, partitions), dim3(kThreads),
+               bytes_of_v2(shape.partition_size, shape.head_size, kThreads), stream_of(args),
+               DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
+      });
     });
   with_scalar_type(args, [&](auto scalar) {
     using scalar_t = typename decltype(scalar)::type;
-    launch(reduce_partitions<scalar_t>, dim3(shape.num_heads, shape.num_seqs), dim3(kThreads),
-           bytes_of_reduction(partitions), stream_of(args), workspace, args.seq_lens,
-           static_cast<scalar_t*>(args.output), args.lse, shape.head_size, shape.partition_size);
+    with_cache_type<scalar_t>(args, [&](auto cache) {
+      using cache_t = typename decltype(cache)::type;
+      launch(reduce_partitions<scalar_t, cache_t>, dim3(shape.num_heads, shape.num_seqs),
+             dim3(kThreads), bytes_of_reduction(partitions), stream_of(args),
+             DecodeTensors<scalar_t, cache_t>(args), workspace, shape.partition_size);
+    });
   });
 }
 
@@ -157,6 +169,7 @@ Stage stage_05_partition_and_reduce() {
   stage.idea =
       "V2: partitions of 512 tokens, merged by a second kernel, and the choice between V1 and V2";
   stage.supports = every_type_and_size(kInstances);
+  stage.supports.probabilities.push_back(ScalarType::f16);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
   stage.promises.push_back("partition-invariance");

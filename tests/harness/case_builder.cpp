@@ -137,10 +137,12 @@ DecodeShape checked_shape(const CaseSpec& spec) {
   shape.num_blocks = choose_num_blocks(spec);
   shape.scalar = spec.scalar;
   shape.cache = spec.cache.value_or(same_as(spec.scalar));
+  shape.probabilities = spec.probabilities;
   shape.partition_size = spec.partition_size;
   shape.variant = spec.variant;
   for (int seq_len : spec.seq_lens) shape.max_seq_len = std::max(shape.max_seq_len, seq_len);
   check_types(spec, shape.cache);
+  check_probabilities(shape.probabilities, shape.scalar, shape.cache);
   check_elements(reason_for(shape.num_blocks, spec), "cache",
                  {shape.num_blocks, shape.num_kv_heads, shape.head_size, shape.block_size});
   check_elements("num_heads is " + std::to_string(shape.num_heads), "query",
@@ -259,6 +261,7 @@ DecodeProblem empty_problem(const CaseSpec& spec) {
   problem.seq_lens.assign(spec.seq_lens.begin(), spec.seq_lens.end());
   problem.alibi_slopes.assign(spec.alibi_slopes.begin(), spec.alibi_slopes.end());
   problem.sparsity = spec.block_sparse;
+  problem.probabilities = spec.probabilities;
   problem.partition_size = spec.partition_size;
   problem.variant = spec.variant;
   return problem;

@@ -127,6 +127,12 @@ void read_types(JsonObject& json, CaseSpec& spec) {
     if (!spec.cache)
       json.fail("cache", "is \"" + shortened(name) + "\"; known are f32, f16, bf16, e4m3, e5m2");
   }
+  if (json.has("probabilities")) {
+    const std::string name = json.text("probabilities");
+    if (name != "f32" && name != "f16")
+      json.fail("probabilities", "is \"" + shortened(name) + "\"; known are f32, f16");
+    spec.probabilities = *scalar_type_named(name);
+  }
 }
 
 void read_shape(JsonObject& json, CaseSpec& spec) {

@@ -62,7 +62,8 @@ struct CaseSpec {
   /// [num_tokens, num_kv_heads, head_size] of one text, whose prefixes the sequences are; an fp8
   /// cache stores them divided by its scale.
   std::map<std::string, std::filesystem::path> tensors;
-  int partition_size = 512;  ///< tokens per partition, for stages that partition
+  ScalarType probabilities = ScalarType::f32;  ///< that multiply values: f32, or f16
+  int partition_size = 512;                    ///< tokens per partition, for stages that partition
   KernelVariant variant = KernelVariant::automatic;  ///< "v1", "v2" or "auto"
   std::filesystem::path file;                        ///< where it was read; "" if from no file
 };

@@ -42,12 +42,20 @@ void refuse_unfit(const Invariant& invariant, const Case& c) {
                      reason);
 }
 
+bool can_have_probabilities(const CaseSpec& spec, ScalarType probabilities) {
+  const CacheType cache = spec.cache.value_or(same_as(spec.scalar));
+  return probabilities == ScalarType::f32 ||
+         (spec.scalar == ScalarType::f16 && cache == CacheType::f16);
+}
+
 /// The invariant's own cases, as far as the stage is built for them.
 std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
-                            std::uint64_t seed) {
+                            const CheckRequest& request) {
   std::vector<Case> cases;
   for (ScalarType scalar : kernel.stage().supports.scalars)
-    for (const CaseSpec& spec : invariant.cases(scalar, seed)) {
+    for (CaseSpec& spec : invariant.cases(scalar, request.seed)) {
+      if (!can_have_probabilities(spec, request.probabilities)) continue;
+      spec.probabilities = request.probabilities;
       Case c = build_case(spec);
       if (kernel.supports(c.problem)) cases.push_back(std::move(c));
     }
@@ -71,7 +79,7 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
   std::vector<CheckResult> results;
   for (const Invariant* invariant : chosen) {
     const std::vector<Case> own =
-        given.empty() ? own_cases(*invariant, kernel, request.seed) : std::vector<Case>{};
+        given.empty() ? own_cases(*invariant, kernel, request) : std::vector<Case>{};
     if (given.empty() && own.empty())
       throw InputError("no case of the invariant " + invariant->id + " is built for stage " +
                        stage.name + " in this build");

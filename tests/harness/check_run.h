@@ -27,6 +27,8 @@ struct CheckRequest {
   std::vector<std::string> invariants;  ///< ids; empty: all that the stage promises or breaks
   std::vector<CaseSpec> cases;          ///< empty: the invariants' own
   std::uint64_t seed = 1;
+  /// Of the invariants' own cases; with f16, only those of scalar f16 and an f16 cache are tried.
+  ScalarType probabilities = ScalarType::f32;
 };
 
 /// Tries every requested invariant on every case that the stage supports, and calls `done` after

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 
-#include "reference/cache_layout.h"
+#include "tests/harness/coordinates.h"
+#include "tests/harness/intermediate_comparison.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,21 +9,9 @@
 #include <cstring>
 #include <limits>
 #include <set>
-#include <sstream>
 
 namespace paged {
 namespace {
-
-std::string place(int seq, int head) {
-  return "sequence " + std::to_string(seq) + ", head " + std::to_string(head);
-}
-
-std::string number(double value) {
-  std::ostringstream stream;
-  stream.precision(9);
-  stream << value;
-  return stream.str();
-}
 
 /// Values above this round to infinity.
 double overflow_threshold(ScalarType type) {
@@ -157,49 +146,11 @@ class OutputPass {
          sum_expected_ = 0;
 };
 
-/// "" or how a statistic is wrong.
-std::string statistic_difference(const char* name, double got, double expected, double bound) {
-  const bool both_nan = std::isnan(expected) && std::isnan(got);
-  const bool equal_infinity = std::isinf(expected) && got == expected;
-  // An infinite bound allows any number, but no infinity in a number's place.
-  const bool within = std::isfinite(got) && std::abs(got - expected) <= bound;
-  if (both_nan || equal_infinity || within) return "";
-  return std::string(" ") + name + " is " + number(got) + "; the reference is " + number(expected) +
-         " +- " + number(bound);
-}
-
-std::string lse_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
-                           const ReferenceAnswer& reference) {
-  for (std::size_t i = 0; i < outputs.lse.size(); ++i) {
-    const std::string wrong = statistic_difference(
-        "LSE", outputs.lse[i], reference.attention[i].lse, reference.bounds[i].lse);
-    if (wrong.empty()) continue;
-    const int index = static_cast<int>(i);
-    return place(index / problem.num_heads, index % problem.num_heads) + wrong;
-  }
-  return "";
-}
-
-std::string logits_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
-                              const ReferenceAnswer& reference) {
-  if (outputs.logits.empty()) return "";
-  for (std::size_t i = 0; i < reference.attention.size(); ++i)
-    for (int token = 0; token < reference.attention[i].logits.size(); ++token) {
-      const std::string wrong = statistic_difference(
-          "logit", outputs.logits[i * outputs.max_seq_len + token],
-          reference.attention[i].logits[token], reference.bounds[i].logits[token]);
-      if (wrong.empty()) continue;
-      const int index = static_cast<int>(i);
-      return place(index / problem.num_heads, index % problem.num_heads) + ", token " +
-             std::to_string(token) + wrong;
-    }
-  return "";
-}
-
 }  // namespace
 
 ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic) {
   ReferenceAnswer answer;
+  answer.arithmetic = with_probabilities(arithmetic, problem.probabilities);
   const int group = problem.num_heads / problem.num_kv_heads;
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     GatheredKv kv;
@@ -207,7 +158,7 @@ ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithm
       if (head % group == 0) kv = gather(problem, seq, head / group);
       answer.attention.push_back(attend(problem, kv, seq, head));
       answer.bounds.push_back(
-          bound_error(problem, kv, answer.attention.back(), arithmetic, seq, head));
+          bound_error(problem, kv, answer.attention.back(), answer.arithmetic, seq, head));
     }
   }
   return answer;
@@ -226,8 +177,7 @@ Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
                      reference.attention[i].output[dim], reference.bounds[i].output[dim]);
     }
   pass.finish();
-  if (result.passed) result.message = lse_difference(problem, outputs, reference);
-  if (result.message.empty()) result.message = logits_difference(problem, outputs, reference);
+  if (result.passed) result.message = intermediate_difference(problem, outputs, reference);
   result.passed = result.message.empty();
   return result;
 }

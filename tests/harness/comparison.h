@@ -13,8 +13,10 @@ namespace paged {
 struct ReferenceAnswer {
   std::vector<HeadAttention> attention;  // [num_seqs * num_heads]
   std::vector<HeadErrorBound> bounds;    // [num_seqs * num_heads]
+  StageArithmetic arithmetic;            ///< that the bounds are for
 };
 
+/// `arithmetic` is the stage's; the problem chooses the type of its probabilities.
 ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic);
 
 /// The outcome of comparing an output with the reference.
@@ -28,10 +30,10 @@ struct Comparison {
   std::string message;         ///< "" if passed, else what is wrong, where, by how much
 };
 
-/// Compares output, LSE and (if handed out) logits with the reference, in this order: the sets of
-/// NaN and infinity positions; every element against its own bound; all elements together,
-/// beyond what their rounding explains, so that a small bias shows; every LSE; every
-/// logit. NaN is right where the reference is NaN, and nowhere else.
+/// Compares an output, and all intermediates that were handed out, with the reference, in this
+/// order: the sets of NaN and infinity positions; every element against its own bound; all elements
+/// together, beyond what their rounding explains, so that a small bias shows; then the intermediates
+/// (intermediate_comparison.h). NaN is right where the reference is NaN, and nowhere else.
 Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
                    const ReferenceAnswer& reference);
 

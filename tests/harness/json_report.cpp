@@ -41,6 +41,7 @@ nlohmann::json json_of_stages() {
                     {"backends", backends},
                     {"scalars", names_of(stage.supports.scalars)},
                     {"caches", names_of(stage.supports.caches)},
+                    {"probabilities", names_of(stage.supports.probabilities)},
                     {"head_sizes", stage.supports.head_sizes},
                     {"block_sizes", stage.supports.block_sizes},
                     {"promises", stage.promises},

@@ -2,6 +2,7 @@
 
 #include "reference/cache_layout.h"
 #include "reference/input_error.h"
+#include "stages/partition_workspace.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/guarded_buffer.h"
 
@@ -25,7 +26,7 @@ struct DeviceProblem {
       const DecodeProblem& problem) const;
 
   GuardedBuffer query, key_cache, value_cache, block_tables, seq_lens, output, lse;
-  std::optional<GuardedBuffer> alibi_slopes, logits, workspace;
+  std::optional<GuardedBuffer> alibi_slopes, maxima, sums, logits, workspace;
   DecodeShape shape;
 };
 
@@ -69,6 +70,10 @@ DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
     alibi_slopes.emplace(device, sizeof(float) * problem.alibi_slopes.size(), "alibi_slopes");
     alibi_slopes->upload(problem.alibi_slopes.data());
   }
+  if (options.statistics) {
+    maxima.emplace(device, bytes_of_lse(shape), "maxima");
+    sums.emplace(device, bytes_of_lse(shape), "sums");
+  }
   if (options.logits) logits.emplace(device, bytes_of_lse(shape) * shape.max_seq_len, "logits");
   if (workspace_bytes > 0) workspace.emplace(device, workspace_bytes, "workspace");
   output.fill(options.output_fill);
@@ -110,9 +115,12 @@ paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
   args.tensor_parallel_rank = problem.sparsity.tensor_parallel_rank;
   args.output = output.data();
   args.lse = static_cast<float*>(lse.data());
+  args.maxima = maxima ? static_cast<float*>(maxima->data()) : nullptr;
+  args.sums = sums ? static_cast<float*>(sums->data()) : nullptr;
   args.logits = logits ? static_cast<float*>(logits->data()) : nullptr;
   args.logits_stride = shape.max_seq_len;
   args.workspace = workspace ? workspace->data() : nullptr;
+  args.probabilities = static_cast<int>(same_as(shape.probabilities));
   args.partition_size = shape.partition_size;
   args.variant = static_cast<int>(shape.variant);
   return args;
@@ -128,6 +136,44 @@ std::vector<std::pair<const GuardedBuffer*, const void*>> DeviceProblem::inputs(
       {&seq_lens, problem.seq_lens.data()}};
   if (alibi_slopes) all.emplace_back(&*alibi_slopes, problem.alibi_slopes.data());
   return all;
+}
+
+/// Reads the workspace of a partitioned run.
+PartitionOutputs download_partitions(const GuardedBuffer& workspace, const DecodeShape& shape,
+                                     int partitions) {
+  std::vector<float> host(
+      PartitionWorkspace::bytes(shape.num_seqs, shape.num_heads, shape.head_size, partitions) /
+      sizeof(float));
+  workspace.download(host.data());
+  const PartitionWorkspace view(host.data(), shape.num_seqs, shape.num_heads, partitions);
+  return {partitions,
+          {view.maxima, view.sums},
+          {view.sums, view.outputs},
+          {view.outputs, host.data() + host.size()}};
+}
+
+/// Downloads what the kernel was asked to hand out beside its output, and appends damage.
+void download_intermediates(Device& device, const DeviceProblem& buffers, int partitions,
+                            DecodeOutputs& outputs, std::vector<std::string>& faults) {
+  const DecodeShape& shape = buffers.shape;
+  if (buffers.maxima) {
+    outputs.maxima.resize(outputs.lse.size());
+    buffers.maxima->download(outputs.maxima.data());
+    outputs.sums.resize(outputs.lse.size());
+    buffers.sums->download(outputs.sums.data());
+  }
+  for (const Finding& finding : device.take_findings()) faults.push_back(to_string(finding));
+  // Rows of shorter sequences end early, and what lies behind them is nobody's.
+  if (buffers.logits) {
+    outputs.logits.resize(outputs.lse.size() * shape.max_seq_len);
+    buffers.logits->download(outputs.logits.data());
+  }
+  if (partitions > 0)
+    outputs.partitions = download_partitions(*buffers.workspace, shape, partitions);
+  device.take_findings();
+  for (const auto* buffer : {&buffers.maxima, &buffers.sums, &buffers.logits, &buffers.workspace})
+    if (*buffer)
+      if (const std::string damage = (*buffer)->damage(); !damage.empty()) faults.push_back(damage);
 }
 
 }  // namespace
@@ -150,7 +196,8 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   outputs.output = Tensor(same_as(problem.scalar), problem.query.shape());
   if (problem.num_seqs() == 0) return outputs;  // no block to launch
 
-  DeviceProblem buffers(device_, problem, stage_.plan(problem.shape()).workspace_bytes, options);
+  const LaunchPlan plan = stage_.plan(problem.shape());
+  DeviceProblem buffers(device_, problem, plan.workspace_bytes, options);
   const DecodeShape& shape = buffers.shape;
   const paged_decode_args args = buffers.arguments(problem);
   check_arguments(args);
@@ -163,13 +210,8 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   outputs.max_seq_len = shape.max_seq_len;
   outputs.lse.resize(static_cast<std::size_t>(shape.num_seqs) * shape.num_heads);
   buffers.lse.download(outputs.lse.data());
-  for (const Finding& finding : device_.take_findings()) faults_.push_back(to_string(finding));
-  if (buffers.logits) {
-    // Rows of shorter sequences end early, and what lies behind them is nobody's.
-    outputs.logits.resize(outputs.lse.size() * shape.max_seq_len);
-    buffers.logits->download(outputs.logits.data());
-    device_.take_findings();
-  }
+  download_intermediates(device_, buffers, options.partitions ? plan.partitions : 0, outputs,
+                         faults_);
   for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
     if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
   const char* names[] = {"query",        "key_cache", "value_cache",

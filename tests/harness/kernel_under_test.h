@@ -10,19 +10,38 @@
 
 namespace paged {
 
-/// What an implementation returned for one problem.
+/// What the partitions of V2 left in the workspace for the reduction. Those past a sequence's end
+/// are not written and mean nothing.
+struct PartitionOutputs {
+  int partitions = 0;          ///< of the longest sequence; 0: nothing was partitioned
+  std::vector<float> maxima;   // [num_seqs, num_heads, partitions]
+  std::vector<float> sums;     // [num_seqs, num_heads, partitions]
+  std::vector<float> outputs;  // [num_seqs, num_heads, partitions, head_size]
+};
+
+/// What an implementation returned for one problem. Vectors are empty if nobody asked for them.
 struct DecodeOutputs {
   Tensor output;              // [num_seqs, num_heads, head_size]
   std::vector<float> lse;     // [num_seqs, num_heads]
-  std::vector<float> logits;  // [num_seqs, num_heads, max_seq_len]; only if asked for
+  std::vector<float> maxima;  // [num_seqs, num_heads]
+  std::vector<float> sums;    // [num_seqs, num_heads]
+  std::vector<float> logits;  // [num_seqs, num_heads, max_seq_len]
+  PartitionOutputs partitions;
   int max_seq_len = 0;
 };
 
 /// How to run.
 struct RunOptions {
   bool logits = false;              ///< hand out the logits, too
+  bool statistics = false;          ///< maximum and sum of each softmax
+  bool partitions = false;          ///< what partitions left, where a run has them
   bool compare_inputs = false;      ///< afterwards, see that no input was changed
   std::uint8_t output_fill = 0xFF;  ///< every byte of the output before the run; 0xFF is NaN
+
+  /// Everything that lies between the inputs and the output.
+  static RunOptions with_intermediates() {
+    return {.logits = true, .statistics = true, .partitions = true};
+  }
 };
 
 /// A stage on a device. Runs problems from host memory, and remembers everything that went wrong

@@ -11,9 +11,7 @@ StageRun run_on_case(KernelUnderTest& kernel, const Case& c) {
   run.stage = kernel.stage().name;
   run.case_name = c.name;
   run.backend = name_of(kernel.device().backend());
-  RunOptions options;
-  options.logits = true;
-  run.outputs = kernel.run(c.problem, options);
+  run.outputs = kernel.run(c.problem, RunOptions::with_intermediates());
   run.faults = kernel.take_faults();
   run.comparison =
       compare(c.problem, run.outputs, reference_answer(c.problem, kernel.stage().arithmetic));

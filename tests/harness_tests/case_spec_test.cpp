@@ -146,6 +146,15 @@ TEST(CaseSpecTest, AcceptsTensorsRelativeToItsFolder) {
   EXPECT_EQ(spec.tensors.at("value_cache"), "/other/v.npy");
 }
 
+TEST(CaseSpecTest, ReadsTheTypeOfProbabilities) {
+  const std::string shape =
+      R"({"num_heads": 1, "num_kv_heads": 1, "head_size": 64, "block_size": 16, "seq_lens": [1])";
+  EXPECT_EQ(parse_case(shape + "}", "text", ".").probabilities, ScalarType::f32);
+  EXPECT_EQ(parse_case(shape + R"(, "probabilities": "f16"})", "text", ".").probabilities,
+            ScalarType::f16);
+  EXPECT_THROW(parse_case(shape + R"(, "probabilities": "bf16"})", "text", "."), InputError);
+}
+
 TEST(CaseSpecTest, AcceptsPartitionSize) {
   EXPECT_EQ(input_error_of([] { parse(smallest_with("partition_size", "512")); }), std::nullopt);
 }

@@ -47,6 +47,8 @@ DecodeOutputs rounded(const DecodeProblem& problem, const ReferenceAnswer& answe
   for (const HeadAttention& head : answer.attention) {
     for (double value : head.output) outputs.output.write(i++, value);
     outputs.lse.push_back(static_cast<float>(head.lse));
+    outputs.maxima.push_back(static_cast<float>(head.maximum));
+    outputs.sums.push_back(static_cast<float>(head.sum));
     const std::size_t row = outputs.logits.size();
     outputs.logits.resize(row + outputs.max_seq_len, std::numeric_limits<float>::quiet_NaN());
     for (Eigen::Index token = 0; token < head.logits.size(); ++token)
@@ -67,7 +69,7 @@ class ComparisonTest : public ::testing::Test {
     for (HeadErrorBound& bound : answer_.bounds) {
       bound.output.setConstant(kBound);
       bound.logits.setConstant(kBound);
-      bound.lse = kBound;
+      bound.lse = bound.maximum = bound.sum = kBound;
     }
   }
 
@@ -318,6 +320,7 @@ TEST(ComparisonOfTheReferenceTest, SeesAnAlibiPositionThatIsOffByOne) {
   for (int i = 0; i < kSeqs * kHeads; ++i) {
     const float slope = problem.alibi_slopes[i % kHeads];
     outputs.lse[i] -= slope;
+    outputs.maxima[i] -= slope;
     for (int token = 0; token < outputs.max_seq_len; ++token)
       outputs.logits[i * outputs.max_seq_len + token] -= slope;
   }
@@ -325,6 +328,7 @@ TEST(ComparisonOfTheReferenceTest, SeesAnAlibiPositionThatIsOffByOne) {
   EXPECT_FALSE(result.passed);
   EXPECT_NE(result.message.find("LSE"), std::string::npos) << result.message;
   outputs.logits.clear();  // LSE alone shows it, too
+  outputs.maxima.clear();
   EXPECT_FALSE(compare(problem, outputs, answer).passed);
 }
 

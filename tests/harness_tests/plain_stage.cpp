@@ -2,6 +2,7 @@
 
 #include "reference/block_sparsity.h"
 #include "reference/element_types.h"
+#include "stages/partition_workspace.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness_tests/plain_device.h"
 
@@ -230,11 +231,12 @@ class PlainAttention {
       if (in_row) a_.logits[row * a_.logits_stride + token.position] = token.weight;
     }
     if (a_.logits != nullptr) mark_left_out(tokens, seq, row);
+    if (a_.workspace != nullptr) write_partitions(tokens, seq, row, kv_head);
     if (!any && !has(Mistake::empty_sequence_divided)) return write_empty(row);
 
     const float maximum = any ? maximum_of(tokens) : 0;
     const float sum = exponentiate(tokens, maximum);
-    write_lse(row, maximum + std::log(sum));
+    write_statistics(row, maximum, sum);
     const bool unguarded = has(Mistake::empty_sequence_divided);
     const float divisor = has(Mistake::sum_not_divided) ? 1.0F : sum + (unguarded ? 0 : 1e-6F);
     for (int dim = 0; dim < a_.head_size; ++dim)
@@ -248,6 +250,32 @@ class PlainAttention {
       if (token.position < a_.seq_lens[seq]) seen[token.position] = true;
     for (int t = 0; t < a_.seq_lens[seq]; ++t)
       if (!seen[t]) a_.logits[row * a_.logits_stride + t] = -kInfinity;
+  }
+
+  /// What partitions leave for the reduction. tokens: their weights are still logits.
+  void write_partitions(const std::vector<Token>& tokens, int seq, int row, int kv_head) const {
+    const PartitionWorkspace workspace(a_.workspace, a_.num_seqs, a_.num_heads,
+                                       num_partitions(a_.max_seq_len, a_.partition_size));
+    float greatest = -kInfinity;  // of the partitions so far
+    for (int j = 0; j < num_partitions(a_.seq_lens[seq], a_.partition_size); ++j) {
+      std::vector<Token> own;
+      for (const Token& token : tokens)
+        if (token.position / a_.partition_size == j) own.push_back(token);
+      if (own.empty() && has(Mistake::left_out_partition_unwritten)) continue;
+      const float maximum = maximum_of(own);
+      const float sum = exponentiate(own, maximum == -kInfinity ? 0 : maximum);
+      greatest = std::max(greatest, maximum);
+      const auto tail =
+          std::count_if(own.begin(), own.end(), [](const Token& token) { return !token.is_valid; });
+      const std::int64_t slot = std::int64_t{row} * workspace.partitions + j;
+      workspace.maxima[slot] = has(Mistake::partition_maximum_running) ? greatest : maximum;
+      workspace.sums[slot] = sum;
+      if (tail > 0 && has(Mistake::partition_sum_counts_tail))
+        workspace.sums[slot] += static_cast<float>(tail) * std::exp(-maximum);
+      const float divisor = has(Mistake::partition_output_not_divided) ? 1 : sum + 1e-6F;
+      for (int dim = 0; dim < a_.head_size; ++dim)
+        workspace.outputs[slot * a_.head_size + dim] = weighted_sum(own, kv_head, dim) / divisor;
+    }
   }
 
   float weighted_sum(const std::vector<Token>& tokens, int kv_head, int dim) const {
@@ -274,12 +302,17 @@ class PlainAttention {
     store(a_.scalar, a_.output, i, value);
   }
 
-  void write_lse(int row, float lse) const {
+  void write_statistics(int row, float maximum, float sum) const {
+    const float lse = maximum + std::log(sum);
     if (a_.lse != nullptr && !has(Mistake::lse_unwritten)) a_.lse[row] = lse;
+    const float shift = has(Mistake::statistics_shifted) ? 1 : 0;
+    if (a_.maxima != nullptr && !has(Mistake::maximum_unwritten)) a_.maxima[row] = maximum + shift;
+    if (a_.sums == nullptr) return;
+    a_.sums[row] = has(Mistake::sum_inverted) ? 1 / sum : sum * std::exp(-shift);
   }
 
   void write_empty(int row) const {
-    write_lse(row, -kInfinity);
+    write_statistics(row, -kInfinity, 0);
     if (has(Mistake::empty_sequence_unwritten)) return;
     for (int dim = 0; dim < a_.head_size; ++dim) write(row, dim, 0);
   }
@@ -297,7 +330,7 @@ void run(const paged_decode_args& args) {
   PlainAttention(args, static_cast<Mistake>(mistake)).run();
 }
 
-constexpr int kCount = static_cast<int>(Mistake::lse_unwritten) + 1;
+constexpr int kCount = static_cast<int>(Mistake::left_out_partition_unwritten) + 1;
 
 template <int... mistakes>
 RunFunction function_of(Mistake mistake, std::integer_sequence<int, mistakes...>) {
@@ -354,6 +387,17 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::written_past_output, "written_past_output", {"writes-only-output"}},
       {Mistake::tail_cleared_in_cache, "tail_cleared_in_cache", {"writes-only-output"}},
       {Mistake::lse_unwritten, "lse_unwritten", {"reference"}},
+      {Mistake::statistics_shifted, "statistics_shifted", {"reference", "partition-invariance"}},
+      {Mistake::maximum_unwritten, "maximum_unwritten", {"reference"}},
+      {Mistake::sum_inverted, "sum_inverted", {"reference"}},
+      {Mistake::partition_maximum_running, "partition_maximum_running", {"partition-invariance"}},
+      {Mistake::partition_sum_counts_tail, "partition_sum_counts_tail", {"partition-invariance"}},
+      {Mistake::partition_output_not_divided,
+       "partition_output_not_divided",
+       {"partition-invariance"}},
+      {Mistake::left_out_partition_unwritten,
+       "left_out_partition_unwritten",
+       {"partition-invariance"}},
   };
   return all;
 }
@@ -371,7 +415,12 @@ Stage plain_stage(Mistake mistake, const std::vector<ScalarType>& scalars) {
   for (const Invariant& invariant : invariants()) stage.promises.push_back(invariant.id);
   stage.arithmetic.lanes_per_sum = 1;  // one loop for everything, in f32
   stage.plan = [](const DecodeShape& shape) {
-    return LaunchPlan{shape.num_heads, shape.num_seqs, 1, 128, 0};
+    LaunchPlan plan{.grid_x = shape.num_heads, .grid_y = shape.num_seqs};
+    if (shape.variant != KernelVariant::v2) return plan;
+    plan.partitions = num_partitions(shape.max_seq_len, shape.partition_size);
+    plan.workspace_bytes = PartitionWorkspace::bytes(shape.num_seqs, shape.num_heads,
+                                                     shape.head_size, plan.partitions);
+    return plan;
   };
   stage.run = function_of(mistake, std::make_integer_sequence<int, kCount>());
   return stage;

@@ -57,6 +57,14 @@ enum class Mistake {
   written_past_output,
   tail_cleared_in_cache,  ///< zeros written into the value cache
   lse_unwritten,
+  // intermediates that are handed out, beside an output and LSE that are right
+  statistics_shifted,  ///< a maximum greater by 1 and the sum that belongs to it: LSE is the same
+  maximum_unwritten,
+  sum_inverted,                  ///< 1 / sum, by which the weights were multiplied
+  partition_maximum_running,     ///< the greatest logit of this partition and those before it
+  partition_sum_counts_tail,     ///< masked logits of 0 in the sum of the last partition
+  partition_output_not_divided,  ///< by the partition's sum
+  left_out_partition_unwritten,  ///< a partition without any token that takes part
 };
 
 struct MistakeInfo {

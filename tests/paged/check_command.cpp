@@ -23,6 +23,7 @@ struct CheckOptions {
   StageOptions stage;
   std::vector<std::string> invariants;  // each may be several, with commas
   std::vector<std::string> cases;
+  std::optional<std::string> probabilities;
   std::string seed = "1";
   std::optional<std::string> json;
 };
@@ -85,7 +86,12 @@ std::vector<std::string> split(const std::vector<std::string>& lists) {
 CheckRequest request_of(const CheckOptions& options) {
   CheckRequest request;
   request.invariants = split(options.invariants);
-  for (const std::string& name : options.cases) request.cases.push_back(find_case(name));
+  for (const std::string& name : options.cases) {
+    request.cases.push_back(find_case(name));
+    set_probabilities(options.probabilities, request.cases.back());
+  }
+  if (options.probabilities)
+    request.probabilities = scalar_type_named(*options.probabilities).value();
   request.seed = whole_number("--seed", options.seed, std::numeric_limits<std::uint64_t>::max());
   return request;
 }
@@ -128,6 +134,7 @@ void add_check_command(CLI::App& program, int& status) {
       ->type_name("ID,...")
       ->allow_extra_args(false);
   add_case_option(*command, options->cases);
+  add_probabilities_option(*command, options->probabilities);
   command->add_option("--seed", options->seed, "of the generated cases")
       ->type_name("N")
       ->capture_default_str();

@@ -63,6 +63,19 @@ void refuse_overwriting(const std::string& option, const std::optional<std::stri
   }
 }
 
+void add_probabilities_option(CLI::App& command, std::optional<std::string>& type) {
+  command
+      .add_option("--probabilities", type,
+                  "type of the probabilities that multiply values, in place of the case's; f16, as "
+                  "in vLLM v0.6.0, takes stage 4 or 5, scalar f16 and an f16 cache")
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->type_name("f32|f16");
+}
+
+void set_probabilities(const std::optional<std::string>& type, CaseSpec& spec) {
+  if (type) spec.probabilities = scalar_type_named(*type).value();
+}
+
 void add_json_option(CLI::App& command, std::optional<std::string>& file) {
   command.add_option("--json", file, "also write the results as JSON; - is standard output")
       ->type_name("FILE")

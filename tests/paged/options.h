@@ -36,6 +36,12 @@ std::uint64_t whole_number(const std::string& option, const std::string& text,
 void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
                         const std::vector<CaseSpec>& cases);
 
+/// Adds --probabilities f32|f16.
+void add_probabilities_option(CLI::App& command, std::optional<std::string>& type);
+
+/// Puts the type that --probabilities names, if it was given, in place of a case's own.
+void set_probabilities(const std::optional<std::string>& type, CaseSpec& spec);
+
 /// Adds --json FILE.
 void add_json_option(CLI::App& command, std::optional<std::string>& file);
 

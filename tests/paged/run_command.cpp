@@ -22,6 +22,7 @@ struct RunRequest {
   StageOptions stage;
   std::vector<std::string> cases;
   std::map<std::string, std::optional<std::string>> tensors;  // by the name they have in case files
+  std::optional<std::string> probabilities;
   std::optional<std::string> output;
   std::optional<std::string> json;
 };
@@ -32,6 +33,7 @@ std::vector<CaseSpec> chosen_cases(const RunRequest& request) {
   std::vector<CaseSpec> specs;
   for (const std::string& name : names) {
     specs.push_back(find_case(name));
+    set_probabilities(request.probabilities, specs.back());
     for (const auto& [tensor, file] : request.tensors)
       if (file) specs.back().tensors[tensor] = *file;
   }
@@ -110,6 +112,7 @@ void add_run_command(CLI::App& program, int& status) {
   auto request = std::make_shared<RunRequest>();
   request->stage.add_to(*command);
   add_case_option(*command, request->cases);
+  add_probabilities_option(*command, request->probabilities);
   const auto tensor = [&](const char* option, const char* name, const char* help) {
     command->add_option(option, request->tensors[name], help)
         ->type_name("FILE.npy")

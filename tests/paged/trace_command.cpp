@@ -113,6 +113,8 @@ int run(const TraceOptions& options) {
 
   std::cout << "seq " << request.seq << " head " << request.head << " kv_head " << kv_head
             << " seq_len " << seq_len << '\n';
+  std::cout << "maximum " << decimal(attention.maximum) << ", sum " << decimal(attention.sum)
+            << ", LSE " << decimal(attention.lse) << " (reference)\n";
   if (request.token)
     print_token(problem, attention, request.seq, kv_head, *request.token);
   else

@@ -191,6 +191,19 @@ TEST_F(WrongRequestTest, HeadSize120InAnFp8Cache) {
                       {"120", cache, "16"});
 }
 
+TEST_F(WrongRequestTest, HalfProbabilitiesWhereThereAreNone) {
+  expect_wrong_case({{"probabilities", "\"half\""}}, {"probabilities", "half"});
+  for (const char* command : {"run", "check"}) {
+    expect_wrong(
+        {command, "--stage", "3", "--probabilities", "f16", "--case", "worked-example-1-gqa"},
+        {"stage 3", "f16", "probabilities"});
+    expect_wrong({command, "--stage", "4", "--probabilities", "bf16"}, {"bf16"});
+    const std::string path =
+        write("fp8.json", case_text({{"cache", "\"e4m3\""}, {"probabilities", "\"f16\""}}));
+    expect_wrong({command, "--stage", "4", "--case", path}, {"f16", "e4m3", "probabilities"});
+  }
+}
+
 TEST_F(WrongRequestTest, ACacheThatTheScalarTypeCannotHave) {
   expect_wrong_case({{"cache", "\"bf16\""}}, {"bf16", "f16"});
 }

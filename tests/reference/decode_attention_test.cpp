@@ -691,6 +691,97 @@ TEST(DecodeAttention, AttendOfGatheredTokensIsTheEntryOfTheWhole) {
                        all[static_cast<std::size_t>(seq * 4 + head)], "entry");
 }
 
+// ---- partitions --------------------------------------------------------------------------------
+/// Maximum, sum and output over tokens [first, end), from the plain loop's logits.
+void expect_partition_by_plain_loop(const DecodeProblem& p, int seq, int head, int first, int end) {
+  const int kv_head = kv_head_by_counting(p, head);
+  const GatheredKv kv = gather(p, seq, kv_head);
+  const HeadAttention partition =
+      attend_partition(p, kv, attend(p, kv, seq, head), seq, head, first, end);
+  const std::vector<long double> logits = plain_attention(p, seq, head).logits;
+  const std::string where = "seq " + std::to_string(seq) + " head " + std::to_string(head) +
+                            " tokens " + std::to_string(first) + " to " + std::to_string(end);
+  const auto logit = [&](int t) { return logits[static_cast<std::size_t>(t)]; };
+  long double maximum = -std::numeric_limits<long double>::infinity();
+  for (int t = first; t < end; ++t) maximum = std::max(maximum, logit(t));
+  long double sum = 0;
+  for (int t = first; t < end; ++t) sum += std::isinf(logit(t)) ? 0 : std::exp(logit(t) - maximum);
+  ASSERT_EQ(partition.logits.size(), end - first) << where;
+  expect_near(partition.maximum, maximum, 100, where + " maximum");
+  expect_near(partition.sum, sum, 100, where + " sum");
+  expect_near(partition.lse, sum > 0 ? maximum + std::log(sum) : maximum, 100, where + " lse");
+  for (int i = 0; i < p.head_size; ++i) {
+    long double output = 0;
+    for (int t = first; t < end; ++t)
+      if (!std::isinf(logit(t)))
+        output += std::exp(logit(t) - maximum) / (sum + 1e-6L) *
+                  p.value_cache.read(value_of_token(p, seq, t, kv_head, i));
+    expect_near(partition.output[i], output, 100, where + " output " + std::to_string(i));
+  }
+}
+
+Layout partitioned_layout() {
+  Layout layout;
+  layout.seq_lens = {61, 8};
+  layout.tables = {{3, 1, 9, 0, 7, 5, 2, 4}, {6}};
+  layout.num_blocks = 10;
+  layout.table_width = 8;
+  return layout;
+}
+
+void expect_partitions_by_plain_loop(const DecodeProblem& p) {
+  for (int seq = 0; seq < p.num_seqs(); ++seq)
+    for (int head = 0; head < p.num_heads; ++head)
+      for (const int size : {8, 24, 64})
+        for (int first = 0; first < p.seq_lens[static_cast<std::size_t>(seq)]; first += size)
+          expect_partition_by_plain_loop(
+              p, seq, head, first,
+              std::min(first + size, p.seq_lens[static_cast<std::size_t>(seq)]));
+}
+
+TEST(AttendPartition, MatchesThePlainLoopOverItsTokens) {
+  DecodeProblem p = mixed_problem(partitioned_layout());
+  expect_partitions_by_plain_loop(p);
+  p.sparsity = {.local_blocks = 1, .vert_stride = 3, .block_size = 8, .head_sliding_step = 1};
+  expect_partitions_by_plain_loop(p);
+}
+
+TEST(AttendPartition, OfAllTokensIsTheWholeBitForBit) {
+  const DecodeProblem p = mixed_problem(partitioned_layout());
+  const GatheredKv kv = gather(p, 0, 1);
+  const HeadAttention whole = attend(p, kv, 0, 3);
+  expect_same_bits(whole, attend_partition(p, kv, whole, 0, 3, 0, 61), "all tokens");
+}
+
+TEST(AttendPartition, MergesToTheWhole) {
+  const DecodeProblem p = mixed_problem(partitioned_layout());
+  const GatheredKv kv = gather(p, 0, 0);
+  const HeadAttention whole = attend(p, kv, 0, 1);
+  Eigen::VectorXd numerator = Eigen::VectorXd::Zero(p.head_size);
+  double sum = 0;
+  for (int first = 0; first < 61; first += 16) {
+    const HeadAttention part =
+        attend_partition(p, kv, whole, 0, 1, first, std::min(first + 16, 61));
+    const double weight = std::exp(part.maximum - whole.maximum);
+    numerator += weight * (part.sum + kDenominatorGuard) * part.output;  // without its guard
+    sum += weight * part.sum;
+  }
+  EXPECT_NEAR(sum, whole.sum, 1e-12 * sum);
+  EXPECT_LE((numerator / (sum + kDenominatorGuard) - whole.output).norm(), 1e-13);
+}
+
+TEST(AttendPartition, WithoutATokenThatTakesPartIsZero) {
+  DecodeProblem p = mixed_problem(partitioned_layout());
+  p.sparsity = {.local_blocks = 1, .vert_stride = 100, .block_size = 8};
+  p.value_cache.fill(kNaN);  // a weight of 0 must not meet it
+  const GatheredKv kv = gather(p, 0, 0);
+  const HeadAttention part = attend_partition(p, kv, attend(p, kv, 0, 0), 0, 0, 16, 32);
+  EXPECT_EQ(part.maximum, -kInfinity);
+  EXPECT_EQ(part.lse, -kInfinity);
+  EXPECT_EQ(part.sum, 0);
+  EXPECT_TRUE((part.output.array() == 0).all());
+}
+
 TEST(DecodeAttention, TheWeightsSumToTheMass) {
   for (const HeadAttention& a : decode_attention(mixed_problem())) {
     if (a.logits.size() == 0) continue;

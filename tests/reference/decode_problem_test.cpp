@@ -12,6 +12,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paged {
@@ -128,6 +129,26 @@ TEST(DecodeProblem, EveryPairOfScalarAndItsOwnOrAnFp8CacheIsValid) {
       layout.cache = cache;
       EXPECT_NO_THROW(zero_problem(layout).validate()) << name_of(scalar) << ' ' << name_of(cache);
     }
+}
+
+TEST(DecodeProblem, HalfProbabilitiesTakeAHalfScalarAndCache) {
+  const std::pair<ScalarType, CacheType> others[] = {{ScalarType::f32, CacheType::f32},
+                                                     {ScalarType::bf16, CacheType::bf16},
+                                                     {ScalarType::f16, CacheType::e4m3},
+                                                     {ScalarType::bf16, CacheType::e5m2}};
+  EXPECT_NO_THROW(check_probabilities(ScalarType::f16, ScalarType::f16, CacheType::f16));
+  for (const auto& [scalar, cache] : others) {
+    EXPECT_NO_THROW(check_probabilities(ScalarType::f32, scalar, cache));
+    EXPECT_THROW(check_probabilities(ScalarType::f16, scalar, cache), InputError);
+    EXPECT_THROW(check_probabilities(ScalarType::bf16, scalar, cache), InputError);
+    Layout layout = baseline_layout();
+    layout.scalar = scalar;
+    layout.cache = cache;
+    DecodeProblem p = zero_problem(layout);
+    p.probabilities = ScalarType::f16;
+    EXPECT_THROW(p.validate(), InputError);
+    EXPECT_EQ(p.shape().probabilities, ScalarType::f16);
+  }
 }
 
 TEST(DecodeProblem, AnyFiniteScaleIsValid) {

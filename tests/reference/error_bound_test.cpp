@@ -13,6 +13,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paged {
@@ -34,6 +35,8 @@ struct Emulated {
   std::vector<float> logits;
   std::vector<float> output;
   double lse = -std::numeric_limits<double>::infinity();
+  float maximum = -std::numeric_limits<float>::infinity();
+  float sum = 0;
 };
 
 /// Adds the lanes' partial sums pairwise, as shuffles do.
@@ -55,6 +58,19 @@ float rounded_to(ScalarType type, float value) {
   return value;
 }
 
+/// Products of up to 8 pairs of factors and their sum in f16: four pairs of products in a chain, the
+/// last pair in f32.
+template <typename Factors>
+float half_products(int count, Factors factors) {
+  float pair[2] = {0, 0};
+  for (int k = 0; k < std::min(count, 8); ++k) {
+    const auto [a, b] = factors(k);
+    const float product = rounded_to(ScalarType::f16, a * b);
+    pair[k % 2] = rounded_to(ScalarType::f16, pair[k % 2] + product);
+  }
+  return pair[0] + pair[1];
+}
+
 /// exp with an error within the declared one. One unit of the declared error is left for the
 /// rounding of the result to float.
 float declared_exp(float x, const StageArithmetic& arithmetic, const Freedom& freedom,
@@ -73,12 +89,17 @@ class Emulator {
       : p_(problem), arithmetic_(arithmetic), freedom_(freedom), random_(freedom.seed) {}
 
   Emulated run(int seq, int head) {
-    const int length = p_.seq_lens[static_cast<std::size_t>(seq)];
+    return run(seq, head, 0, p_.seq_lens[static_cast<std::size_t>(seq)], p_.scalar);
+  }
+
+  /// Over tokens [first, end) alone, with an output of type `output`.
+  Emulated run(int seq, int head, int first, int end, ScalarType output) {
+    const int length = end - first;
     const int kv_head = head / (p_.num_heads / p_.num_kv_heads);
     Emulated e;
     float maximum = -std::numeric_limits<float>::infinity();
     for (int t = 0; t < length; ++t) {
-      e.logits.push_back(logit(seq, head, kv_head, t));
+      e.logits.push_back(logit(seq, head, kv_head, first + t));
       maximum = std::max(maximum, e.logits.back());
     }
     if (!arithmetic_.subtracts_maximum) maximum = 0;
@@ -93,14 +114,25 @@ class Emulator {
     const float inverse = 1.0F / (arithmetic_.guards_denominator ? sum + 1e-6F : sum);
     for (int dim = 0; dim < p_.head_size; ++dim) {
       std::vector<float> lanes(static_cast<std::size_t>(arithmetic_.lanes_per_output), 0.0F);
-      for (int t = 0; t < length; ++t) {
-        const auto i = static_cast<std::size_t>(t);
-        const float weight = rounded_to(arithmetic_.probabilities, u[i] * inverse);
-        float& lane = lanes[i % lanes.size()];
-        lane = multiply_add(weight, value(seq, kv_head, t, dim), lane, freedom_.fused_multiply_add);
-      }
-      e.output.push_back(rounded_to(p_.scalar, tree_sum(lanes)));
+      const auto weight = [&](int t) {
+        return rounded_to(arithmetic_.probabilities, u[static_cast<std::size_t>(t)] * inverse);
+      };
+      const auto lane = [&](int i) -> float& {
+        return lanes[static_cast<std::size_t>(i) % lanes.size()];
+      };
+      if (arithmetic_.products == ScalarType::f16)
+        for (int t = 0; t < length; t += 8)
+          lane(t / 8) += half_products(length - t, [&](int k) {
+            return std::pair(weight(t + k), value(seq, kv_head, first + t + k, dim));
+          });
+      else
+        for (int t = 0; t < length; ++t)
+          lane(t) = multiply_add(weight(t), value(seq, kv_head, first + t, dim), lane(t),
+                                 freedom_.fused_multiply_add);
+      e.output.push_back(rounded_to(output, tree_sum(lanes)));
     }
+    e.maximum = maximum;
+    e.sum = sum;
     if (length > 0) e.lse = static_cast<double>(maximum) + std::log(static_cast<double>(sum));
     return e;
   }
@@ -194,7 +226,7 @@ HeadErrorBound bound_of(const DecodeProblem& p, const StageArithmetic& arithmeti
 
 // ---- how much of the bound an emulation uses -------------------------------------------------
 struct Shares {
-  double logits = 0, output = 0, lse = 0;
+  double logits = 0, output = 0, lse = 0, maximum = 0, sum = 0;
 };
 
 double share(double actual, double reference, double bound) {
@@ -219,6 +251,9 @@ Shares shares_used(const DecodeProblem& p, const StageArithmetic& arithmetic, Fr
       used.output = std::max(used.output, share(e.output[static_cast<std::size_t>(i)],
                                                 reference.output[i], bound.output[i]));
     used.lse = std::max(used.lse, share(e.lse, reference.lse, bound.lse));
+    const ExpectedStatistics expected = expected_statistics(reference, arithmetic);
+    used.maximum = std::max(used.maximum, share(e.maximum, expected.maximum, bound.maximum));
+    used.sum = std::max(used.sum, share(e.sum, expected.sum, bound.sum));
   }
   return used;
 }
@@ -227,15 +262,18 @@ void expect_within(const Shares& used, const std::string& what) {
   EXPECT_LE(used.logits, 1) << what << ": logits";
   EXPECT_LE(used.output, 1) << what << ": output";
   EXPECT_LE(used.lse, 1) << what << ": lse";
+  EXPECT_LE(used.maximum, 1) << what << ": maximum";
+  EXPECT_LE(used.sum, 1) << what << ": sum";
 }
 
 Shares largest_of(const Shares& a, const Shares& b) {
-  return {std::max(a.logits, b.logits), std::max(a.output, b.output), std::max(a.lse, b.lse)};
+  return {std::max(a.logits, b.logits), std::max(a.output, b.output), std::max(a.lse, b.lse),
+          std::max(a.maximum, b.maximum), std::max(a.sum, b.sum)};
 }
 
 void report(const std::string& what, const Shares& used) {
-  std::printf("[   SHARE  ] %-28s logits %.4f  output %.4f  lse %.4f\n", what.c_str(), used.logits,
-              used.output, used.lse);
+  std::printf("[   SHARE  ] %-28s logits %.4f  output %.4f  lse %.4f  maximum %.4f  sum %.4f\n",
+              what.c_str(), used.logits, used.output, used.lse, used.maximum, used.sum);
 }
 
 std::string describe(const Inputs& inputs, const Freedom& freedom) {
@@ -280,6 +318,64 @@ TEST_P(ErrorBoundOfTypes, CoversTheDefaultArithmeticAndIsNotFarAboveIt) {
   EXPECT_GT(largest.logits, 0.01);
   EXPECT_GT(largest.output, 0.01);
   EXPECT_GT(largest.lse, 0.01);
+  EXPECT_GT(largest.maximum, 0.01);
+  EXPECT_GT(largest.sum, 0.01);
+}
+
+TEST_P(ErrorBoundOfTypes, CoversPartitionsAndIsNotFarAboveThem) {
+  StageArithmetic arithmetic;
+  arithmetic.lanes_per_dot = 4;
+  arithmetic.partitions = true;
+  constexpr int kPartition = 32;
+  Shares largest;
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    const Inputs inputs{GetParam(), same_as(GetParam()), 64, 100, kFamilies[seed % 4], seed};
+    const DecodeProblem p = problem_of(inputs);
+    const GatheredKv kv = gather(p, 0, 0);
+    const HeadAttention whole = attend(p, kv, 0, 0);
+    const HeadErrorBound bound_of_whole = bound_error(p, kv, whole, arithmetic, 0, 0);
+    for (int first = 0; first < inputs.length; first += kPartition) {
+      const int end = std::min(first + kPartition, inputs.length);
+      const HeadAttention reference = attend_partition(p, kv, whole, 0, 0, first, end);
+      const HeadErrorBound bound =
+          bound_partition_error(p, kv, reference, bound_of_whole, arithmetic, first);
+      const Emulated e =
+          Emulator(p, arithmetic, {seed % 2 == 0, 1 + static_cast<int>(seed % 2), seed})
+              .run(0, 0, first, end, ScalarType::f32);
+      Shares used;
+      for (Eigen::Index i = 0; i < reference.output.size(); ++i)
+        used.output = std::max(used.output, share(e.output[static_cast<std::size_t>(i)],
+                                                  reference.output[i], bound.output[i]));
+      used.maximum = share(e.maximum, reference.maximum, bound.maximum);
+      used.sum = share(e.sum, reference.sum, bound.sum);
+      expect_within(used, "partition at " + std::to_string(first) + " of " + describe(inputs, {}));
+      largest = largest_of(largest, used);
+    }
+  }
+  report(std::string(name_of(GetParam())) + " partitions", largest);
+  EXPECT_GT(largest.output, 0.01);
+  EXPECT_GT(largest.maximum, 0.01);
+  EXPECT_GT(largest.sum, 0.01);
+}
+
+TEST(ErrorBound, OfTheMaximumIsAtMostThatOfALogit) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const DecodeProblem p = problem_of({.family = kFamilies[seed % 4], .seed = seed});
+    const HeadErrorBound bound = bound_of(p, StageArithmetic{}, 0);
+    EXPECT_GT(bound.maximum, 0);
+    EXPECT_LE(bound.maximum, bound.logits.maxCoeff() * (1 + 1e-6));
+  }
+}
+
+TEST(ErrorBound, WithoutASubtractedMaximumTheMaximumIsExactAndTheSumThatOfTheExponentials) {
+  const DecodeProblem p = problem_of({});
+  StageArithmetic bare;
+  bare.subtracts_maximum = false;
+  const HeadAttention attention = attend(p, gather(p, 0, 0), 0, 0);
+  const ExpectedStatistics expected = expected_statistics(attention, bare);
+  EXPECT_EQ(expected.maximum, 0);
+  EXPECT_NEAR(expected.sum, attention.logits.array().exp().sum(), 1e-9 * expected.sum);
+  EXPECT_EQ(bound_of(p, bare, 0).maximum, 0);
 }
 
 TEST_P(ErrorBoundOfTypes, CoversSeveralLanes) {
@@ -298,6 +394,27 @@ TEST_P(ErrorBoundOfTypes, CoversProbabilitiesRoundedToTheScalar) {
   const Shares largest = sweep(GetParam(), same_as(GetParam()), arithmetic);
   report(std::string(name_of(GetParam())) + " rounded probabilities", largest);
   EXPECT_GT(largest.output, 0.01);
+}
+
+TEST(ErrorBound, CoversProductsInHalf) {
+  StageArithmetic arithmetic = with_probabilities(StageArithmetic{}, ScalarType::f16);
+  ASSERT_EQ(arithmetic.products, ScalarType::f16);
+  arithmetic.lanes_per_output = 4;
+  Shares largest = sweep(ScalarType::f16, CacheType::f16, arithmetic);
+  report("f16 products", largest);
+  EXPECT_GT(largest.output, 0.05);
+  // Values so small that products are subnormal: now the absolute part is what counts.
+  largest = {};
+  for (const int length : {1, 3, 40, 1000}) {
+    DecodeProblem p =
+        problem_of({.scalar = ScalarType::f16, .cache = CacheType::f16, .length = length});
+    for (std::int64_t i = 0; i < p.value_cache.size(); ++i)
+      p.value_cache.write(i, p.value_cache.read(i) * 0x1p-9);
+    largest = largest_of(largest, shares_used(p, arithmetic, {}));
+    expect_within(largest, "subnormal products, length " + std::to_string(length));
+  }
+  report("f16 subnormal products", largest);
+  EXPECT_GT(largest.output, 0.05);
 }
 
 TEST(ErrorBound, CoversTheConversionOfFp8CachesWithAnyScale) {
@@ -410,6 +527,18 @@ TEST(ErrorBound, GrowsWithTheContext) {
   }
 }
 
+TEST(ErrorBound, OfProductsInHalfGrowsWithTheContext) {
+  const StageArithmetic half = with_probabilities(StageArithmetic{}, ScalarType::f16);
+  double relative = 0;
+  for (const int length : {64, 512, 4096}) {
+    DecodeProblem p = constant_problem(32, length);
+    p.value_cache.fill(0.01);
+    const double wider = bound_of(p, half, 0).output[0] / 0.01;
+    EXPECT_GT(wider, relative) << length;
+    relative = wider;
+  }
+}
+
 TEST(ErrorBound, ShrinksWithMoreLanesAndGrowsWithCoarserTypes) {
   const DecodeProblem p = problem_of({.head_size = 128, .length = 400});
   const HeadErrorBound plain = bound_of(p, StageArithmetic{}, 0);
@@ -435,6 +564,8 @@ void expect_no_nan(const HeadErrorBound& bound, const std::string& what) {
   EXPECT_TRUE((bound.logits.array() >= 0).all()) << what;
   EXPECT_TRUE((bound.output.array() >= 0).all()) << what;
   EXPECT_GE(bound.lse, 0) << what;
+  EXPECT_GE(bound.maximum, 0) << what;
+  EXPECT_GE(bound.sum, 0) << what;
 }
 
 /// A problem whose queries and keys, and whose values, are `inputs` times a magnitude.

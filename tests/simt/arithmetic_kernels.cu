@@ -24,12 +24,28 @@ __global__ void fast_math(const float* values, SampleKernels::FastMathResults* r
                           __ldg(&values[threadIdx.x])};
 }
 
+__global__ void half_arithmetic(int count, const __half* a, const __half* b, __half2* products,
+                                __half2* sums) {
+  const int pair = blockIdx.x * blockDim.x + threadIdx.x;
+  if (2 * pair >= count) return;
+  const __half2 x = __halves2half2(a[2 * pair], a[2 * pair + 1]);
+  const __half2 y = __halves2half2(b[2 * pair], b[2 * pair + 1]);
+  products[pair] = __hmul2(x, y);
+  sums[pair] = __hadd2(x, y);
+}
+
 }  // namespace
 
 void add_arithmetic(SampleKernels& kernels) {
   kernels.bit_operations = [](int count, const unsigned* values,
                               SampleKernels::BitResults* results) {
     launch(bit_operations, dim3(1), dim3(count), 0, Stream{}, values, results);
+  };
+  kernels.half_arithmetic = [](int count, const std::uint16_t* a, const std::uint16_t* b,
+                               std::uint16_t* products, std::uint16_t* sums) {
+    launch(half_arithmetic, dim3((count / 2 + 255) / 256), dim3(256), 0, Stream{}, count,
+           reinterpret_cast<const __half*>(a), reinterpret_cast<const __half*>(b),
+           reinterpret_cast<__half2*>(products), reinterpret_cast<__half2*>(sums));
   };
   kernels.fast_math = [](int count, const float* values, SampleKernels::FastMathResults* results) {
     launch(fast_math, dim3(1), dim3(count), 0, Stream{}, values, results);

@@ -66,6 +66,10 @@ struct SampleKernels {
   };
   void (*fast_math)(int count, const float* values, FastMathResults* results);
 
+  /// Products and sums of pairs of binary16 codes; count is even.
+  void (*half_arithmetic)(int count, const std::uint16_t* a, const std::uint16_t* b,
+                          std::uint16_t* products, std::uint16_t* sums);
+
   /// results: [blocks, threads]: linear index of the block in the grid * 1024 + thread in the block
   void (*linear_indices)(const unsigned (&grid)[3], const unsigned (&block)[3], int* results);
 

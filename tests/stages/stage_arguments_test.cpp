@@ -72,7 +72,29 @@ INSTANTIATE_TEST_SUITE_P(
         WrongArguments{"lse_misaligned",
                        [](auto& a) { a.lse = reinterpret_cast<float*>(memory + 4); },
                        "lse is misaligned"},
+        WrongArguments{"maxima_misaligned",
+                       [](auto& a) { a.maxima = reinterpret_cast<float*>(memory + 4); },
+                       "maxima is misaligned"},
+        WrongArguments{"sums_misaligned",
+                       [](auto& a) { a.sums = reinterpret_cast<float*>(memory + 12); },
+                       "sums is misaligned"},
+        WrongArguments{"version_1", [](auto& a) { a.version = 1; },
+                       "version 1; this build knows version 2"},
         WrongArguments{"scalar_unknown", [](auto& a) { a.scalar = PAGED_E4M3; }, "scalar is 3"},
+        WrongArguments{"probabilities_unknown", [](auto& a) { a.probabilities = PAGED_BF16; },
+                       "probabilities is 2"},
+        WrongArguments{"probabilities_beside_fp8",
+                       [](auto& a) {
+                         a.probabilities = PAGED_F16;
+                         a.cache = PAGED_E4M3;
+                       },
+                       "probabilities are f16 beside scalar f16 and an e4m3 cache"},
+        WrongArguments{"probabilities_beside_bf16",
+                       [](auto& a) {
+                         a.probabilities = PAGED_F16;
+                         a.scalar = a.cache = PAGED_BF16;
+                       },
+                       "beside scalar bf16"},
         WrongArguments{"cache_of_another_type", [](auto& a) { a.cache = PAGED_F32; }, "cache is 0"},
         WrongArguments{"heads_not_divisible", [](auto& a) { a.num_kv_heads = 3; },
                        "8 query heads cannot be shared by 3"},
@@ -84,6 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
         WrongArguments{"sparse_stride", [](auto& a) { a.sparse_vert_stride = 0; },
                        "sparse_vert_stride is 0"}),
     [](const auto& tested) { return tested.param.name; });
+
+TEST(StageArguments, HalfProbabilitiesBesideAnF16CacheAreAccepted) {
+  paged_decode_args args = right_arguments();
+  args.probabilities = PAGED_F16;
+  EXPECT_NO_THROW(check_arguments(args));
+  EXPECT_EQ(shape_of(args).probabilities, ScalarType::f16);
+}
 
 /// A shape of one sequence at the edge of what a stage's shared memory holds.
 DecodeShape shape_of_length(int length) {
@@ -110,6 +139,19 @@ TEST(StageLimits, SharedMemoryCountsStaticVariablesToo) {
     EXPECT_THROW(check_supported(stage, shape_of_length(longest + 16), limits), InputError)
         << stage.name;
   }
+}
+
+TEST(StageSupportTest, OnlyStagesWithVectorisedPvHaveHalfProbabilities) {
+  DeviceLimits limits;
+  limits.shared_bytes_per_block = 232448;
+  DecodeShape shape = shape_of_length(100);
+  shape.probabilities = ScalarType::f16;
+  for (const Stage& stage : stages(Backend::cpu))
+    if (stage.number >= 4) {
+      EXPECT_NO_THROW(check_supported(stage, shape, limits)) << stage.name;
+    } else {
+      EXPECT_THROW(check_supported(stage, shape, limits), InputError) << stage.name;
+    }
 }
 
 TEST(SharedMemory, FollowsTheFormulas) {

@@ -52,9 +52,8 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const ReferenceAnswer answer = reference_answer(c.problem, kernel.stage().arithmetic);
-  RunOptions options;
-  options.logits = true;
-  const Comparison comparison = compare(c.problem, kernel.run(c.problem, options), answer);
+  const Comparison comparison =
+      compare(c.problem, kernel.run(c.problem, RunOptions::with_intermediates()), answer);
   return Verdict::of(comparison);
 }
 
@@ -63,8 +62,8 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
 Invariant reference() {
   return {"reference",
           "The output equals the double-precision reference within the bound derived for it.",
-          "|o - o_ref| <= bound(data, declared arithmetic), for every element; likewise LSE and "
-          "logits",
+          "|o - o_ref| <= bound(data, declared arithmetic), for every element; likewise LSE, "
+          "maximum and sum of the softmax, logits, and what partitions leave",
           "all head sizes, page sizes and head groupings; every length from 1 to 2B+2; around 512 "
           "and 1024; several input families",
           "everything coarse: a wrong page, head, scale, mask or sum",
