@@ -2,8 +2,10 @@
 
 #include "reference/cache_layout.h"
 #include "reference/input_error.h"
+#include "stages/alignment_check.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -130,12 +132,8 @@ void check_pointers(const paged_decode_args& args) {
         Pointer{"seq_lens", args.seq_lens, false}, Pointer{"alibi_slopes", args.alibi_slopes, true},
         Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
         Pointer{"logits", args.logits, true}, Pointer{"workspace", args.workspace, true}}) {
-    if (pointer.address == nullptr && !pointer.optional)
-      throw InputError(std::string(pointer.name) + " is a null pointer");
-    const auto misalignment = reinterpret_cast<std::uintptr_t>(pointer.address) % 16;
-    if (misalignment != 0)
-      throw InputError(std::string(pointer.name) + " is misaligned: its address is " +
-                       std::to_string(misalignment) + " past a multiple of 16 bytes");
+    if (pointer.address != nullptr || !pointer.optional)
+      check_pointer(pointer.name, pointer.address);
   }
 }
 
@@ -175,6 +173,17 @@ void check_sizes(const paged_decode_args& args) {
                        "; it must be at least " + std::to_string(size.least));
 }
 
+/// Kernels load queries and pages in vectors of up to 16 bytes.
+void check_strides(const paged_decode_args& args) {
+  const std::size_t scalar = size_in_bytes(static_cast<ScalarType>(args.scalar));
+  const std::size_t cache = size_in_bytes(static_cast<CacheType>(args.cache));
+  check_stride_alignment("query_stride", args.query_stride, scalar);
+  check_stride_alignment("key_head_stride", args.key_head_stride, cache);
+  check_stride_alignment("value_head_stride", args.value_head_stride, cache);
+  check_stride_alignment("key_block_stride", args.key_block_stride, cache);
+  check_stride_alignment("value_block_stride", args.value_block_stride, cache);
+}
+
 void check_types(const paged_decode_args& args) {
   if (args.scalar < PAGED_F32 || args.scalar > PAGED_BF16)
     throw InputError("scalar is " + std::to_string(args.scalar) +
@@ -194,6 +203,7 @@ void check_arguments(const paged_decode_args& args) {
   check_types(args);
   check_pointers(args);
   check_sizes(args);
+  check_strides(args);
 }
 
 }  // namespace paged

@@ -71,7 +71,7 @@ DecodeShape shape_of(const paged_decode_args& args);
 
 /// Throws InputError for a struct that no stage can take: wrong version, types that do not go
 /// together, null or misaligned pointers (all must be 16-byte aligned), sizes below their least
-/// value, heads that do not divide, strides too small for the shape.
+/// value, heads that do not divide, strides too small for the shape or no multiple of 16 bytes.
 void check_arguments(const paged_decode_args& args);
 
 }  // namespace paged
