@@ -35,6 +35,17 @@ std::string title(const Stage& stage) {
   return "stage " + std::to_string(stage.number) + " (" + stage.name + ")";
 }
 
+/// Why no build has a kernel for the types and the head size.
+std::string why_impossible(const DecodeShape& shape) {
+  const std::string cache(name_of(shape.cache));
+  if (!is_fp8(shape.cache) && shape.cache != same_as(shape.scalar))
+    return "a cache of " + cache + " cannot go with scalar type " +
+           std::string(name_of(shape.scalar)) + ": it must be of that type, e4m3 or e5m2";
+  return "head_size " + std::to_string(shape.head_size) + " cannot have a cache of " + cache +
+         ": a key must be whole vectors of 16 bytes, so head_size a multiple of " +
+         std::to_string(key_vector_width(static_cast<int>(size_in_bytes(shape.cache))));
+}
+
 void check_built(const Stage& stage, const DecodeShape& shape) {
   const StageSupport& supports = stage.supports;
   const auto refuse = [&](const std::string& what, const std::string& built) {
@@ -48,6 +59,8 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
     refuse("head_size " + std::to_string(shape.head_size), list_of(supports.head_sizes));
   if (!contains(supports.block_sizes, shape.block_size))
     refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
+  if (!can_exist(shape.scalar, shape.cache, shape.head_size))
+    throw InputError(title(stage) + ": " + why_impossible(shape));
   if (!is_in(supports.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
     throw InputError(
         title(stage) + " is built for the instance list '" + name_of(supports.instances) +

@@ -42,7 +42,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline const std::vector<double> kNotFinite = {kNan, kInfinity, -kInfinity};
 inline const std::vector<double> kStaleNumbers = {1e4, -65504};
 
-/// Every number of unused slots, in the first page and (0, B-2 and B-1 of them) in the second.
+/// Every number of unused slots in the first page, and B-1 and B-2 of them in the second.
 inline std::vector<int> lengths_of_a_page(int block_size) {
   return every_length(1, block_size + 2);
 }
