@@ -138,6 +138,7 @@ struct InputFamily {
   const char* keys;
   const char* values;
 };
+void PrintTo(const InputFamily& family, std::ostream* stream) { *stream << family.name; }
 constexpr InputFamily kFamilies[] = {{"normal", "normal", "normal"},
                                      {"peaked", "peaked", "normal"},
                                      {"needle", "needle", "normal"},
