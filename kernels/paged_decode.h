@@ -3,7 +3,8 @@
  * Every stage takes this struct, on host memory of the CPU machine or on CUDA device memory, and a
  * kernel of one's own can take it too: it is plain C and carries a version.
  *
- * Strides count elements, not bytes. Tensors (innermost dimension last):
+ * Strides count elements, not bytes; those of query and caches are multiples of 16 bytes, so that
+ * vectors can be loaded. What lies in gaps between pages or queries must not be read. Tensors (innermost dimension last):
  *   query        [num_seqs, num_heads, head_size]                          scalar
  *   key_cache    [num_blocks, num_kv_heads, head_size/x, block_size, x]    cache, x = 16 / sizeof
  *   value_cache  [num_blocks, num_kv_heads, head_size, block_size]         cache

@@ -3,6 +3,7 @@
 
 #include "reference/decode_problem.h"
 #include "reference/input_error.h"
+#include "stages/alignment_check.h"
 #include "stages/backend_stages.h"
 
 #include <algorithm>
@@ -18,14 +19,6 @@ const CacheKernels& cache_kernels() { throw DeviceError(why_no_cuda_device()); }
 
 namespace paged {
 namespace {
-
-void check_pointer(const std::string& name, const void* address) {
-  if (address == nullptr) throw InputError(name + " is a null pointer");
-  const auto misalignment = reinterpret_cast<std::uintptr_t>(address) % 16;
-  if (misalignment != 0)
-    throw InputError(name + " is misaligned: its address is " + std::to_string(misalignment) +
-                     " past a multiple of 16 bytes");
-}
 
 void check_range(const std::string& name, std::int64_t value, std::int64_t least,
                  std::int64_t most) {
@@ -57,10 +50,7 @@ void check_caches(const PagedCaches& caches, const std::string& owner = "") {
   check_pointer(owner + "value_cache", caches.value_cache);
   const auto check_stride = [&](const std::string& name, std::int64_t stride, std::int64_t least) {
     check_at_least(owner + name, stride, least);
-    const int in_vector = key_vector_width(static_cast<int>(size_in_bytes(caches.shape.type)));
-    if (stride % in_vector != 0)
-      throw InputError(owner + name + " is " + std::to_string(stride) +
-                       "; it must be a multiple of " + std::to_string(in_vector) + " (16 bytes)");
+    check_stride_alignment(owner + name, stride, size_in_bytes(caches.shape.type));
   };
   const CacheStrides least = caches.shape.contiguous();
   check_stride("key_head_stride", caches.key_strides.head_stride, least.head_stride);

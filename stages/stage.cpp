@@ -3,8 +3,10 @@
 #include "reference/cache_layout.h"
 #include "reference/decode_problem.h"
 #include "reference/input_error.h"
+#include "stages/alignment_check.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -34,6 +36,17 @@ std::string title(const Stage& stage) {
   return "stage " + std::to_string(stage.number) + " (" + stage.name + ")";
 }
 
+/// Why no build has a kernel for the types and the head size.
+std::string why_impossible(const DecodeShape& shape) {
+  const std::string cache(name_of(shape.cache));
+  if (!is_fp8(shape.cache) && shape.cache != same_as(shape.scalar))
+    return "a cache of " + cache + " cannot go with scalar type " +
+           std::string(name_of(shape.scalar)) + ": it must be of that type, e4m3 or e5m2";
+  return "head_size " + std::to_string(shape.head_size) + " cannot have a cache of " + cache +
+         ": a key must be whole vectors of 16 bytes, so head_size a multiple of " +
+         std::to_string(key_vector_width(static_cast<int>(size_in_bytes(shape.cache))));
+}
+
 void check_built(const Stage& stage, const DecodeShape& shape) {
   const StageSupport& supports = stage.supports;
   const auto refuse = [&](const std::string& what, const std::string& built) {
@@ -47,6 +60,8 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
     refuse("head_size " + std::to_string(shape.head_size), list_of(supports.head_sizes));
   if (!contains(supports.block_sizes, shape.block_size))
     refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
+  if (!can_exist(shape.scalar, shape.cache, shape.head_size))
+    throw InputError(title(stage) + ": " + why_impossible(shape));
   if (!contains(supports.probabilities, shape.probabilities))
     throw InputError(title(stage) + " has no version with " +
                      std::string(name_of(shape.probabilities)) +
@@ -139,12 +154,8 @@ void check_pointers(const paged_decode_args& args) {
         Pointer{"output", args.output, false}, Pointer{"lse", args.lse, true},
         Pointer{"maxima", args.maxima, true}, Pointer{"sums", args.sums, true},
         Pointer{"logits", args.logits, true}, Pointer{"workspace", args.workspace, true}}) {
-    if (pointer.address == nullptr && !pointer.optional)
-      throw InputError(std::string(pointer.name) + " is a null pointer");
-    const auto misalignment = reinterpret_cast<std::uintptr_t>(pointer.address) % 16;
-    if (misalignment != 0)
-      throw InputError(std::string(pointer.name) + " is misaligned: its address is " +
-                       std::to_string(misalignment) + " past a multiple of 16 bytes");
+    if (pointer.address != nullptr || !pointer.optional)
+      check_pointer(pointer.name, pointer.address);
   }
 }
 
@@ -184,6 +195,17 @@ void check_sizes(const paged_decode_args& args) {
                        "; it must be at least " + std::to_string(size.least));
 }
 
+/// Kernels load queries and pages in vectors of up to 16 bytes.
+void check_strides(const paged_decode_args& args) {
+  const std::size_t scalar = size_in_bytes(static_cast<ScalarType>(args.scalar));
+  const std::size_t cache = size_in_bytes(static_cast<CacheType>(args.cache));
+  check_stride_alignment("query_stride", args.query_stride, scalar);
+  check_stride_alignment("key_head_stride", args.key_head_stride, cache);
+  check_stride_alignment("value_head_stride", args.value_head_stride, cache);
+  check_stride_alignment("key_block_stride", args.key_block_stride, cache);
+  check_stride_alignment("value_block_stride", args.value_block_stride, cache);
+}
+
 void check_types(const paged_decode_args& args) {
   if (args.scalar < PAGED_F32 || args.scalar > PAGED_BF16)
     throw InputError("scalar is " + std::to_string(args.scalar) +
@@ -208,6 +230,7 @@ void check_arguments(const paged_decode_args& args) {
   check_types(args);
   check_pointers(args);
   check_sizes(args);
+  check_strides(args);
 }
 
 }  // namespace paged

@@ -16,7 +16,8 @@ command -v nvcc >/dev/null || {
 
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
-cmake -S "$root" -B "$build" "${generator[@]}" "$@" >"$results/configure.log" 2>&1 || {
+# Kernels for every pair of types and sizes, which tests then run: see docs/instance_lists.md.
+cmake -S "$root" -B "$build" "${generator[@]}" -DPAGED_INSTANCES=pairwise "$@" >"$results/configure.log" 2>&1 || {
   tail -n 30 "$results/configure.log"
   exit 1
 }

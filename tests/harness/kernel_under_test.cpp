@@ -1,9 +1,7 @@
 #include "tests/harness/kernel_under_test.h"
 
-#include "reference/cache_layout.h"
 #include "reference/input_error.h"
 #include "stages/partition_workspace.h"
-#include "tests/harness/case_builder.h"
 #include "tests/harness/guarded_buffer.h"
 
 #include <algorithm>
@@ -25,7 +23,8 @@ struct DeviceProblem {
   std::vector<std::pair<const GuardedBuffer*, const void*>> inputs(
       const DecodeProblem& problem) const;
 
-  GuardedBuffer query, key_cache, value_cache, block_tables, seq_lens, output, lse;
+  PlacedInputs placed;  // query, caches, block tables
+  GuardedBuffer seq_lens, output, lse;
   std::optional<GuardedBuffer> alibi_slopes, maxima, sums, logits, workspace;
   DecodeShape shape;
 };
@@ -34,37 +33,13 @@ std::size_t bytes_of_lse(const DecodeShape& shape) {
   return sizeof(float) * static_cast<std::size_t>(shape.num_seqs) * shape.num_heads;
 }
 
-/// Marks what a kernel must not read: entries past a sequence's last page, blocks nobody owns.
-void forget_unused(Device& device, const DecodeProblem& problem, const DeviceProblem& buffers) {
-  for (int seq = 0; seq < problem.num_seqs(); ++seq) {
-    const std::int64_t row = static_cast<std::int64_t>(seq) * problem.max_num_blocks_per_seq;
-    const int used = num_pages(problem.seq_lens[seq], problem.block_size);
-    device.forget(static_cast<std::int32_t*>(buffers.block_tables.data()) + row + used,
-                  sizeof(std::int32_t) * (problem.max_num_blocks_per_seq - used));
-  }
-  const std::vector<bool> owned = blocks_of(problem, all_seqs(problem));
-  const std::size_t block_bytes =
-      problem.num_blocks() == 0 ? 0 : problem.key_cache.size_in_bytes() / problem.num_blocks();
-  for (std::size_t block = 0; block < owned.size(); ++block)
-    if (!owned[block])
-      for (const GuardedBuffer* cache : {&buffers.key_cache, &buffers.value_cache})
-        device.forget(static_cast<std::byte*>(cache->data()) + block * block_bytes, block_bytes);
-}
-
 DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
                              std::size_t workspace_bytes, const RunOptions& options)
-    : query(device, problem.query.size_in_bytes(), "query"),
-      key_cache(device, problem.key_cache.size_in_bytes(), "key_cache"),
-      value_cache(device, problem.value_cache.size_in_bytes(), "value_cache"),
-      block_tables(device, sizeof(std::int32_t) * problem.block_tables.size(), "block_tables"),
+    : placed(device, problem, options.layout),
       seq_lens(device, sizeof(std::int32_t) * problem.seq_lens.size(), "seq_lens"),
       output(device, problem.query.size_in_bytes(), "output"),
       lse(device, bytes_of_lse(problem.shape()), "lse"),
       shape(problem.shape()) {
-  query.upload(problem.query.data());
-  key_cache.upload(problem.key_cache.data());
-  value_cache.upload(problem.value_cache.data());
-  block_tables.upload(problem.block_tables.data());
   seq_lens.upload(problem.seq_lens.data());
   if (!problem.alibi_slopes.empty()) {
     alibi_slopes.emplace(device, sizeof(float) * problem.alibi_slopes.size(), "alibi_slopes");
@@ -78,13 +53,11 @@ DeviceProblem::DeviceProblem(Device& device, const DecodeProblem& problem,
   if (workspace_bytes > 0) workspace.emplace(device, workspace_bytes, "workspace");
   output.fill(options.output_fill);
   device.forget(output.data(), problem.query.size_in_bytes());
-  forget_unused(device, problem, *this);
 }
 
 paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
-  const CacheStrides strides =
-      contiguous_strides(shape.num_kv_heads, shape.head_size, shape.block_size);
   paged_decode_args args{};
+  placed.set(args);
   args.version = PAGED_DECODE_VERSION;
   args.scalar = static_cast<int>(same_as(shape.scalar));
   args.cache = static_cast<int>(shape.cache);
@@ -93,16 +66,8 @@ paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
   args.num_kv_heads = shape.num_kv_heads;
   args.head_size = shape.head_size;
   args.block_size = shape.block_size;
-  args.num_blocks = shape.num_blocks;
   args.max_num_blocks_per_seq = shape.max_num_blocks_per_seq;
   args.max_seq_len = shape.max_seq_len;
-  args.query = query.data();
-  args.query_stride = static_cast<std::int64_t>(shape.num_heads) * shape.head_size;
-  args.key_cache = key_cache.data();
-  args.value_cache = value_cache.data();
-  args.key_block_stride = args.value_block_stride = strides.block_stride;
-  args.key_head_stride = args.value_head_stride = strides.head_stride;
-  args.block_tables = static_cast<const std::int32_t*>(block_tables.data());
   args.seq_lens = static_cast<const std::int32_t*>(seq_lens.data());
   args.alibi_slopes = alibi_slopes ? static_cast<const float*>(alibi_slopes->data()) : nullptr;
   args.scale = problem.scale;
@@ -129,10 +94,6 @@ paged_decode_args DeviceProblem::arguments(const DecodeProblem& problem) const {
 std::vector<std::pair<const GuardedBuffer*, const void*>> DeviceProblem::inputs(
     const DecodeProblem& problem) const {
   std::vector<std::pair<const GuardedBuffer*, const void*>> all = {
-      {&query, problem.query.data()},
-      {&key_cache, problem.key_cache.data()},
-      {&value_cache, problem.value_cache.data()},
-      {&block_tables, problem.block_tables.data()},
       {&seq_lens, problem.seq_lens.data()}};
   if (alibi_slopes) all.emplace_back(&*alibi_slopes, problem.alibi_slopes.data());
   return all;
@@ -214,9 +175,9 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
                          faults_);
   for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
     if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
-  const char* names[] = {"query",        "key_cache", "value_cache",
-                         "block_tables", "seq_lens",  "alibi_slopes"};
+  const char* names[] = {"seq_lens", "alibi_slopes"};
   if (options.compare_inputs) {
+    for (std::string& damage : buffers.placed.damage()) faults_.push_back(std::move(damage));
     std::size_t i = 0;
     for (const auto& [buffer, host] : buffers.inputs(problem)) {
       if (buffer->differs_from(host))

@@ -3,6 +3,7 @@
 #include "kernels/device.h"
 #include "reference/decode_problem.h"
 #include "stages/registry.h"
+#include "tests/harness/input_layout.h"
 
 #include <cstdint>
 #include <string>
@@ -37,6 +38,7 @@ struct RunOptions {
   bool partitions = false;          ///< what partitions left, where a run has them
   bool compare_inputs = false;      ///< afterwards, see that no input was changed
   std::uint8_t output_fill = 0xFF;  ///< every byte of the output before the run; 0xFF is NaN
+  InputLayout layout = {};          ///< where query and caches lie; no gaps by default
 
   /// Everything that lies between the inputs and the output.
   static RunOptions with_intermediates() {

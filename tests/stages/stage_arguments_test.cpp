@@ -103,6 +103,35 @@ INSTANTIATE_TEST_SUITE_P(
                        "max_num_blocks_per_seq is 2; it must be at least 3"},
         WrongArguments{"query_stride", [](auto& a) { a.query_stride = 511; }, "at least 512"},
         WrongArguments{"block_stride", [](auto& a) { a.key_block_stride = 2047; }, "at least 2048"},
+        // Large enough, but vectors of 16 bytes would be misaligned.
+        WrongArguments{"query_stride_misaligned", [](auto& a) { a.query_stride += 4; },
+                       "query_stride is 516; it must be a multiple of 8 (16 bytes)"},
+        WrongArguments{"query_stride_misaligned_f32",
+                       [](auto& a) {
+                         a.scalar = a.cache = PAGED_F32;
+                         a.query_stride += 2;
+                       },
+                       "query_stride is 514; it must be a multiple of 4 (16 bytes)"},
+        WrongArguments{"key_head_stride_misaligned",
+                       [](auto& a) {
+                         a.key_head_stride += 1;
+                         a.key_block_stride += 64;
+                       },
+                       "key_head_stride is 1025; it must be a multiple of 8 (16 bytes)"},
+        WrongArguments{"value_head_stride_misaligned",
+                       [](auto& a) {
+                         a.value_head_stride += 7;
+                         a.value_block_stride += 64;
+                       },
+                       "value_head_stride is 1031; it must be a multiple of 8 (16 bytes)"},
+        WrongArguments{"key_block_stride_misaligned", [](auto& a) { a.key_block_stride += 4; },
+                       "key_block_stride is 2052; it must be a multiple of 8 (16 bytes)"},
+        WrongArguments{"value_block_stride_misaligned_fp8",
+                       [](auto& a) {
+                         a.cache = PAGED_E4M3;
+                         a.value_block_stride += 8;
+                       },
+                       "value_block_stride is 2056; it must be a multiple of 16 (16 bytes)"},
         WrongArguments{"sparse_stride", [](auto& a) { a.sparse_vert_stride = 0; },
                        "sparse_vert_stride is 0"}),
     [](const auto& tested) { return tested.param.name; });
