@@ -69,17 +69,18 @@ __device__ __forceinline__ float add_products(float sum, const Vec<float, kVecto
 }
 
 /// The same as vLLM v0.6.0 has it in f16: products in f16, pairs of them added one after the other
-/// in f16, and only the two halves of the last pair, and sums of vectors, in f32.
+/// in f16, and only the two halves of the last pair, and sums of vectors, in f32. _rn: each rounded
+/// by itself; nvcc would make one operation of a product and a sum.
 template <int kVector>
 __device__ __forceinline__ float add_products(float sum, const Vec<__half, kVector>& weights,
                                               const Vec<__half, kVector>& values) {
   const auto product = [&](int k) {
-    return __hmul2(__halves2half2(weights[k], weights[k + 1]),
-                   __halves2half2(values[k], values[k + 1]));
+    return __hmul2_rn(__halves2half2(weights[k], weights[k + 1]),
+                      __halves2half2(values[k], values[k + 1]));
   };
   __half2 pair = product(0);
 #pragma unroll
-  for (int k = 2; k < kVector; k += 2) pair = __hadd2(pair, product(k));
+  for (int k = 2; k < kVector; k += 2) pair = __hadd2_rn(pair, product(k));
   const float2 halves = __half22float2(pair);
   return sum + (halves.x + halves.y);
 }

@@ -165,11 +165,11 @@ __forceinline__ __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 // Through float, and still rounded as if once: a product of two halves is exact in float, and a sum
 // is rounded to 24 bits first, which does no harm to a rounding to 11 since 24 >= 2 * 11 + 2 (S.
 // Figueroa, "When is double rounding innocuous?", 1995). Subnormal sums are exact.
-__forceinline__ __half2 __hmul2(__half2 a, __half2 b) {
+__forceinline__ __half2 __hmul2_rn(__half2 a, __half2 b) {
   return {__float2half(__half2float(a.x) * __half2float(b.x)),
           __float2half(__half2float(a.y) * __half2float(b.y))};
 }
-__forceinline__ __half2 __hadd2(__half2 a, __half2 b) {
+__forceinline__ __half2 __hadd2_rn(__half2 a, __half2 b) {
   return {__float2half(__half2float(a.x) + __half2float(b.x)),
           __float2half(__half2float(a.y) + __half2float(b.y))};
 }

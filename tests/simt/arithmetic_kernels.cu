@@ -30,8 +30,8 @@ __global__ void half_arithmetic(int count, const __half* a, const __half* b, __h
   if (2 * pair >= count) return;
   const __half2 x = __halves2half2(a[2 * pair], a[2 * pair + 1]);
   const __half2 y = __halves2half2(b[2 * pair], b[2 * pair + 1]);
-  products[pair] = __hmul2(x, y);
-  sums[pair] = __hadd2(x, y);
+  products[pair] = __hmul2_rn(x, y);
+  sums[pair] = __hadd2_rn(x, y);
 }
 
 }  // namespace
