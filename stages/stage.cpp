@@ -110,9 +110,9 @@ StageSupport every_type_and_size(InstanceList instances) {
 }
 
 std::vector<std::string> promises_of_every_stage() {
-  return {"reference",       "block-permutation", "table-padding", "tail-isolation",
-          "block-isolation", "head-isolation",    "determinism",   "single-token",
-          "empty-sequence",  "writes-only-output"};
+  return {"reference",       "block-permutation", "table-padding",      "tail-isolation",
+          "block-isolation", "head-isolation",    "batch-independence", "determinism",
+          "single-token",    "empty-sequence",    "writes-only-output"};
 }
 
 void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {

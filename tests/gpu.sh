@@ -14,6 +14,10 @@ command -v nvcc >/dev/null || {
   exit 1
 }
 
+# Compiling every instance takes as long as everything else: beside it.
+bash "$root/tests/kernel_resources.sh" all >"$results/kernel_resources.md" 2>"$results/kernel_resources.log" &
+resources=$!
+
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
 # Kernels for every pair of types and sizes, which tests then run: see docs/instance_lists.md.
@@ -53,4 +57,10 @@ if command -v compute-sanitizer >/dev/null; then
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --scalars f16,bf16 \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
+if wait "$resources"; then
+  echo "no kernel spills at head sizes up to 128"
+else
+  cat "$results/kernel_resources.log"
+  status=1
+fi
 exit $status

@@ -7,9 +7,10 @@ namespace paged {
 
 const std::vector<Invariant>& invariants() {
   static const std::vector<Invariant> all = {
-      single_token(),  reference(),          empty_sequence(),  block_permutation(),
-      table_padding(), tail_isolation(),     block_isolation(), head_isolation(),
-      determinism(),   writes_only_output(), large_logits(),    partition_invariance(),
+      single_token(),         reference(),      empty_sequence(),     block_permutation(),
+      table_padding(),        tail_isolation(), block_isolation(),    head_isolation(),
+      batch_independence(),   determinism(),    writes_only_output(), large_logits(),
+      partition_invariance(),
   };
   return all;
 }

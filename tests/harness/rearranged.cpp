@@ -48,6 +48,23 @@ DecodeProblem with_table(const DecodeProblem& problem, int width,
   return changed;
 }
 
+DecodeProblem with_sequences(const DecodeProblem& problem, const std::vector<int>& sequences) {
+  DecodeProblem batch = problem;
+  const std::int64_t rows = static_cast<std::int64_t>(sequences.size());
+  batch.query = Tensor(problem.query.type(), {rows, problem.num_heads, problem.head_size});
+  batch.seq_lens.clear();
+  batch.block_tables.clear();
+  const std::size_t bytes = problem.num_heads * problem.head_size * size_in_bytes(problem.scalar);
+  std::byte* query = batch.query.data();
+  for (const int seq : sequences) {
+    query = std::copy_n(problem.query.data() + seq * bytes, bytes, query);
+    batch.seq_lens.push_back(problem.seq_lens[seq]);
+    const std::int32_t* row = problem.block_table(seq);
+    batch.block_tables.insert(batch.block_tables.end(), row, row + problem.max_num_blocks_per_seq);
+  }
+  return batch;
+}
+
 int widest_row(const DecodeProblem& problem) {
   int widest = 0;
   for (int seq_len : problem.seq_lens)

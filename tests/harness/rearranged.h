@@ -16,6 +16,9 @@ DecodeProblem with_blocks_renamed(const DecodeProblem& problem,
 DecodeProblem with_table(const DecodeProblem& problem, int width,
                          const std::function<std::int32_t(int seq, int entry)>& padding);
 
+/// A batch of some of the problem's sequences, in this order; one may occur several times.
+DecodeProblem with_sequences(const DecodeProblem& problem, const std::vector<int>& sequences);
+
 /// The widest valid row: max over sequences of ceil(seq_len / block_size).
 int widest_row(const DecodeProblem& problem);
 

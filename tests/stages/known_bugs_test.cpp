@@ -403,26 +403,6 @@ TEST_P(KnownBugsTest, Line20_AlibiIsZeroAtTheLastToken) {
   }
 }
 
-/// The given sequences of a problem, in this order, over the same caches.
-DecodeProblem with_sequences(const DecodeProblem& problem, const std::vector<int>& seqs) {
-  DecodeProblem part = problem;
-  part.seq_lens.clear();
-  part.block_tables.clear();
-  const std::int64_t row = problem.num_heads * problem.head_size;
-  part.query = Tensor(problem.query.type(), {static_cast<std::int64_t>(seqs.size()),
-                                             problem.num_heads, problem.head_size});
-  for (std::size_t i = 0; i < seqs.size(); ++i) {
-    part.seq_lens.push_back(problem.seq_lens[seqs[i]]);
-    const std::int32_t* table = problem.block_table(seqs[i]);
-    part.block_tables.insert(part.block_tables.end(), table,
-                             table + problem.max_num_blocks_per_seq);
-    for (std::int64_t element = 0; element < row; ++element)
-      part.query.copy_element(static_cast<std::int64_t>(i) * row + element, problem.query,
-                              seqs[i] * row + element);
-  }
-  return part;
-}
-
 TEST_P(KnownBugsTest, Line23_ASequenceAloneAndInABatch) {
   for (const Types& types : kTypes) {
     SCOPED_TRACE(known_bugs::name_of(types));

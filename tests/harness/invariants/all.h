@@ -11,6 +11,7 @@ Invariant table_padding();
 Invariant tail_isolation();
 Invariant block_isolation();
 Invariant head_isolation();
+Invariant batch_independence();
 Invariant determinism();
 Invariant empty_sequence();
 Invariant writes_only_output();
