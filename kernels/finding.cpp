@@ -10,6 +10,8 @@ const char* name_of(FindingKind kind) {
       return "out-of-bounds write";
     case FindingKind::uninitialised_read:
       return "uninitialised read";
+    case FindingKind::data_race:
+      return "data race";
     case FindingKind::unwritten_output:
       return "unwritten output";
     case FindingKind::misaligned_access:

@@ -11,6 +11,7 @@ enum class FindingKind {
   out_of_bounds_read,
   out_of_bounds_write,
   uninitialised_read,
+  data_race,  ///< two accesses of which one writes, and nothing orders them
   unwritten_output,
   misaligned_access,
   barrier_divergence,  ///< threads of one block wait at different barriers

@@ -54,6 +54,12 @@ if command -v compute-sanitizer >/dev/null; then
       status=1
   done >"$results/sanitizer.txt"
   grep -E '^==|SUMMARY' "$results/sanitizer.txt"
+  # What each sees of a race that is planted.
+  compute-sanitizer --tool racecheck --racecheck-report all "$build/bin/planted_race" \
+    >"$results/planted_race.txt" 2>&1 || status=1
+  cat "$results/planted_race.txt"
+  { grep -q '^CPU machine: data race' "$results/planted_race.txt" &&
+    grep -q 'hazard' "$results/planted_race.txt"; } || status=1
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --scalars f16,bf16 \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1

@@ -10,6 +10,9 @@ const char* advice_for(FindingKind kind) {
              "included.";
     case FindingKind::uninitialised_read:
       return "Upload or write these bytes before a kernel reads them, or do not read them.";
+    case FindingKind::data_race:
+      return "Put __syncthreads() between the two accesses (__syncwarp() if they are of one warp), "
+             "or give each thread memory of its own.";
     case FindingKind::unwritten_output:
       return "Let some thread write every element, also for short and empty sequences.";
     case FindingKind::misaligned_access:

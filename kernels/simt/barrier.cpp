@@ -48,7 +48,7 @@ void try_open_barrier(Worker& worker) {
   if (worker.num_exited != 0) report_barrier_after_exit(worker, *first);
 
   const auto num_true = static_cast<std::uint64_t>(worker.barrier.num_true);
-  worker.checker.at_barrier(worker);
+  worker.checker.at_barrier();
   worker.barrier = {};
   for (int id = 0; id < worker.num_threads; ++id) {
     Fiber& fiber = worker.fibers[id];

@@ -46,10 +46,13 @@ void AccessChecker::begin_launch() {
   const ThreadLocalImage tls = thread_local_image();
   tls_begin_ = tls.begin;
   tls_size_ = tls.size;
+  shared_.begin_launch(tls.begin, tls.size);
 }
 
 void AccessChecker::begin_block(Worker& worker) {
-  if (worker.launch->checked) ignored_range = {worker.fibers.begin(), worker.fibers.size()};
+  if (!worker.launch->checked) return;
+  shared_.begin_block(worker.num_threads);
+  ignored_range = {worker.fibers.begin(), worker.fibers.size()};
 }
 
 void AccessChecker::end_block(Worker&) { ignored_range = {}; }
@@ -65,6 +68,7 @@ void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::
     report_misaligned(worker, access);
     stop_block(worker);
   }
+  if (region.shared) shared_.see(worker, access);
   if (region.written == nullptr) return;
   std::uint8_t* const written = region.written + (access.address - region.begin);
   if (access.kind != AccessKind::write && std::memchr(written, 0, access.size) != nullptr)
@@ -86,9 +90,9 @@ Region AccessChecker::find_region(const Worker& worker, const Access& access) co
   const LaunchRequest& launch = *worker.launch;
   const ProgramImage& image = program_image();
   for (const Region& region :
-       {Region{dynamic, launch.shared_bytes, nullptr},
-        Region{tls_begin_, dynamic - tls_begin_, nullptr},  // static shared memory,
-        Region{dynamic_end, tls_begin_ + tls_size_ - dynamic_end, nullptr},  // on both sides
+       {Region{dynamic, launch.shared_bytes, nullptr, true},
+        Region{tls_begin_, dynamic - tls_begin_, nullptr, true},  // static shared memory,
+        Region{dynamic_end, tls_begin_ + tls_size_ - dynamic_end, nullptr, true},  // on both sides
         Region{reinterpret_cast<std::uintptr_t>(launch.arguments), launch.argument_bytes, nullptr},
         Region{image.begin, image.size, nullptr}})
     if (region.holds(access.address, access.size)) return region;

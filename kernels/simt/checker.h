@@ -1,5 +1,7 @@
 // Looks at every load, store and atomic of instrumented kernel code before it happens.
 #pragma once
+#include "kernels/simt/shared_races.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +26,7 @@ struct Region {
   std::uintptr_t begin = 0;
   std::size_t size = 0;
   std::uint8_t* written = nullptr;  ///< one byte for each byte: 1 if something wrote it; or null
+  bool shared = false;              ///< a block's shared memory
 
   bool holds(std::uintptr_t address, std::size_t bytes) const {
     const std::uintptr_t offset = address - begin;
@@ -59,8 +62,8 @@ class AccessChecker {
   void begin_launch();
   void begin_block(Worker& worker);
   void end_block(Worker& worker);
-  void at_barrier(Worker&) {}                                      ///< all live threads came to it
-  void at_warp_sync(Worker&, int /*warp*/, unsigned /*lanes*/) {}  ///< __syncwarp completed
+  void at_barrier() { shared_.at_barrier(); }  ///< all live threads came to it
+  void at_warp_sync(int warp, unsigned lanes) { shared_.at_warp_sync(warp, lanes); }
 
   /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
   /// Nearly all accesses are fine: they leave here after a few comparisons.
@@ -69,7 +72,10 @@ class AccessChecker {
                                     std::uintptr_t pc) {
     const Region& region = recent(pc);
     if (region.holds(address, kSize) && address % kSize == 0) [[likely]] {
-      if (region.written == nullptr) return;
+      if (region.written == nullptr) {
+        if (region.shared) shared_.see(worker, {address, kSize, kind, pc});
+        return;
+      }
       std::uint8_t* const written = region.written + (address - region.begin);
       if (kind == AccessKind::write) {
         std::memset(written, 1, kSize);
@@ -106,6 +112,7 @@ class AccessChecker {
   void report_uninitialised(Worker& worker, const Region& region, const Access& access) const;
 
   std::array<Region, kNumRecent> recent_;
+  SharedRaces shared_;
   std::uintptr_t tls_begin_ = 0;  ///< this OS thread's thread-local variables of the program
   std::size_t tls_size_ = 0;
 };

@@ -76,7 +76,8 @@ std::vector<Finding> FindingLog::take() {
   }
   std::vector<std::uintptr_t> pcs;
   for (const RecordedFinding& finding : findings)
-    if (finding.place.pc != 0) pcs.push_back(finding.place.pc);
+    for (const std::uintptr_t pc : {finding.place.pc, finding.other.pc})
+      if (pc != 0) pcs.push_back(pc);
   const SourceLines lines = look_up_source_lines(pcs);
 
   std::vector<Finding> taken;
@@ -87,6 +88,8 @@ std::vector<Finding> FindingLog::take() {
                     recorded.message,
                     advice_for(recorded.kind),
                     recorded.count};
+    if (const std::string other = location_of(recorded.other, lines); !other.empty())
+      finding.message += " at " + other;
     // The compiler may have made several copies of one line.
     const auto copy = std::find_if(taken.begin(), taken.end(), [&](const Finding& known) {
       return !finding.location.empty() && known.kind == finding.kind &&

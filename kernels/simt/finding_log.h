@@ -30,6 +30,7 @@ struct RecordedFinding {
   CodePlace place;
   std::string message;
   std::uint64_t count = 1;
+  CodePlace other = {};  ///< of the other access, whose line ends the message; or none
 };
 
 /// The findings of the block that a worker runs.

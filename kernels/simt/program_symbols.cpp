@@ -2,10 +2,12 @@
 
 #include "kernels/kernel_name.h"
 
+#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -93,6 +95,13 @@ class SymbolTable {
     return bytes;
   }
 
+  // The variable that an offset in the thread-local image lies in, or null.
+  const Symbol* thread_local_at(std::size_t offset) const {
+    for (const Symbol& variable : thread_locals_)
+      if (offset - variable.begin < variable.size) return &variable;
+    return nullptr;
+  }
+
  private:
   void read(const char* symbols, std::size_t count, const char* names) {
     const std::uintptr_t bias = load_bias();
@@ -167,6 +176,18 @@ std::size_t static_shared_bytes(const void* kernel) {
   const auto* function = symbol_table().function_at(reinterpret_cast<std::uintptr_t>(kernel));
   if (function != nullptr) entry->second = symbol_table().thread_local_bytes_of(*function);
   return entry->second;
+}
+
+ThreadLocalVariable thread_local_variable_at(std::uintptr_t address) {
+  const std::size_t offset = address - thread_local_image().begin;
+  const auto* variable = symbol_table().thread_local_at(offset);
+  if (variable == nullptr) return {};
+  int status = 0;
+  char* demangled = abi::__cxa_demangle(variable->name.c_str(), nullptr, nullptr, &status);
+  const std::string name = demangled == nullptr ? variable->name : demangled;
+  std::free(demangled);
+  const std::size_t colons = name.rfind("::");
+  return {colons == std::string::npos ? name : name.substr(colons + 2), offset - variable->begin};
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }

@@ -29,6 +29,14 @@ std::string kernel_name(const void* kernel);
 /// those of functions that it calls, and those declared outside of functions, are not among them.
 std::size_t static_shared_bytes(const void* kernel);
 
+/// A thread-local variable of the program, which is what a __shared__ variable is here.
+struct ThreadLocalVariable {
+  std::string name;        ///< without namespaces and functions; "" if there is none
+  std::size_t offset = 0;  ///< of the address, in bytes
+};
+/// The variable of the calling OS thread that an address lies in.
+ThreadLocalVariable thread_local_variable_at(std::uintptr_t address);
+
 /// The part of a path after the last slash.
 std::string base_name(const std::string& path);
 

@@ -43,7 +43,7 @@ void complete(Worker& worker, int warp, unsigned lanes, WarpOperation operation)
     }
     fiber.result = worker.fibers[warp * kWarpSize + fiber.source_lane].value;
   });
-  if (operation == WarpOperation::sync) worker.checker.at_warp_sync(worker, warp, lanes);
+  if (operation == WarpOperation::sync) worker.checker.at_warp_sync(warp, lanes);
   worker.warps[warp].waiting &= ~lanes;
   for_each_lane(worker, warp, lanes, [&](Fiber& fiber) { resume_later(worker, fiber); });
 }

@@ -338,7 +338,9 @@ __global__ void reverse(int* values) {
 }
 
 __global__ void read_beyond(int* values) {
-  const int* const shared = reinterpret_cast<const int*>(dynamic_shared);
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  if (threadIdx.x < 8) shared[threadIdx.x] = 1;
+  __syncthreads();
   values[threadIdx.x] = shared[threadIdx.x + 1];  // mistake: read beyond the dynamic shared memory
 }
 

@@ -1,0 +1,168 @@
+#include "kernels/simt/shared_races.h"
+
+#include "kernels/kernel_name.h"
+#include "kernels/simt/program_symbols.h"
+#include "kernels/simt/reports.h"
+#include "kernels/simt/shared_memory.h"
+#include "kernels/simt/worker.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace paged::simt {
+
+namespace {
+
+constexpr std::size_t kCellBytes = 4;
+
+const char* name_of(AccessKind kind) {
+  constexpr const char* names[] = {"read", "write", "atomic"};
+  return names[static_cast<int>(kind)];
+}
+
+}  // namespace
+
+void SharedRaces::Free::operator()(Cell* cells) const { std::free(cells); }
+
+void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
+  begin_ = begin / kCellBytes * kCellBytes;
+  const std::size_t num_cells = (begin + size - begin_ + kCellBytes - 1) / kCellBytes;
+  if (num_cells == num_cells_) return;
+  // Zeros from the system, which gives no memory to what is never touched.
+  cells_.reset(static_cast<Cell*>(std::calloc(num_cells, sizeof(Cell))));
+  if (cells_ == nullptr) throw std::bad_alloc();
+  num_cells_ = num_cells;
+}
+
+void SharedRaces::begin_block(int num_threads) {
+  first_epoch_ = ++epoch_;
+  for (int thread = 0; thread < num_threads; ++thread) {
+    clocks_[thread].fill(0);
+    clocks_[thread][thread % kWarpSize] = 1;
+  }
+}
+
+void SharedRaces::at_warp_sync(int warp, unsigned lanes) {
+  Clocks joined{};
+  const auto for_each = [&](auto f) {
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      if ((lanes >> lane & 1U) != 0) f(lane, clocks_[warp * kWarpSize + lane]);
+  };
+  for_each([&](int, const Clocks& clocks) {
+    for (int i = 0; i < kWarpSize; ++i) joined[i] = std::max(joined[i], clocks[i]);
+  });
+  for_each([&](int lane, Clocks& clocks) {
+    clocks = joined;
+    ++clocks[lane];
+  });
+}
+
+void SharedRaces::see(Worker& worker, const Access& access) {
+  const std::uintptr_t end = access.address + access.size;
+  for (std::uintptr_t word = access.address / kCellBytes * kCellBytes; word < end;
+       word += kCellBytes) {
+    const unsigned first = access.address > word ? static_cast<unsigned>(access.address - word) : 0;
+    const unsigned last = static_cast<unsigned>(std::min<std::uintptr_t>(end - word, kCellBytes));
+    const auto bytes = static_cast<std::uint8_t>((1U << last) - (1U << first));
+    see_cell(worker, access, cells_[(word - begin_) / kCellBytes], bytes);
+  }
+}
+
+void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes) {
+  if (cell.epoch != epoch_) {
+    cell.epoch = epoch_;
+    cell.writer = cell.read_warp = cell.other_reader = kNobody;
+    cell.written = cell.read = cell.other_read = 0;
+  }
+  if (cell.initialised_in != first_epoch_) {
+    cell.initialised_in = first_epoch_;
+    cell.initialised = 0;
+  }
+  const int self = worker.current->id;
+  const bool atomic = access.kind == AccessKind::atomic;
+  if (cell.writer != kNobody && (cell.written & bytes) != 0 && !(atomic && cell.atomic) &&
+      !is_ordered(cell.writer, cell.write_clock, self))
+    stop_at_race(worker, access, cell.writer, cell.write_pc, cell.atomic ? "an atomic" : "a write");
+  if (access.kind != AccessKind::write && (cell.initialised & bytes) != bytes)
+    report_uninitialised(worker, access);
+
+  const int lane = self % kWarpSize;
+  const int warp = self / kWarpSize;
+  if (access.kind == AccessKind::read) {
+    if (cell.read_warp == kNobody) {
+      cell.read_warp = static_cast<std::uint16_t>(warp);
+      cell.reads.fill(0);
+    }
+    if (cell.read_warp == warp) {
+      cell.reads[lane] = clocks_[self][lane];
+      cell.read |= bytes;
+      cell.read_pc = access.pc;
+    } else {
+      cell.other_reader = static_cast<std::uint16_t>(self);
+      cell.other_read |= bytes;
+      cell.other_read_pc = access.pc;
+    }
+    return;
+  }
+  if (const int reader = racing_reader(cell, bytes, self); reader >= 0)
+    stop_at_race(worker, access, reader,
+                 reader == cell.other_reader ? cell.other_read_pc : cell.read_pc, "a read");
+  cell.writer = static_cast<std::uint16_t>(self);
+  cell.write_clock = clocks_[self][lane];
+  cell.write_pc = access.pc;
+  cell.written = bytes;
+  cell.atomic = atomic;
+  cell.initialised |= bytes;
+  cell.read_warp = cell.other_reader = kNobody;
+  cell.read = cell.other_read = 0;
+}
+
+int SharedRaces::racing_reader(const Cell& cell, std::uint8_t bytes, int now) const {
+  if (cell.read_warp != kNobody && (cell.read & bytes) != 0)
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const int reader = cell.read_warp * kWarpSize + lane;
+      if (cell.reads[lane] != 0 && !is_ordered(reader, cell.reads[lane], now)) return reader;
+    }
+  // Of this warp's lanes no clocks are kept, but read_warp is another one.
+  const bool other = cell.other_reader != kNobody && (cell.other_read & bytes) != 0;
+  return other && cell.other_reader / kWarpSize != now / kWarpSize ? cell.other_reader : -1;
+}
+
+std::string SharedRaces::place_of(std::uintptr_t address) const {
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  if (address - dynamic < kMaxSharedBytes)
+    return "byte " + std::to_string(address - dynamic) + " of the dynamic shared memory";
+  const ThreadLocalVariable variable = thread_local_variable_at(address);
+  return variable.name.empty()
+             ? "shared memory"
+             : "byte " + std::to_string(variable.offset) + " of '" + variable.name + "'";
+}
+
+void SharedRaces::stop_at_race(Worker& worker, const Access& access, int other,
+                               std::uintptr_t other_pc, const char* other_kind) const {
+  {
+    const UncheckedScope unchecked;
+    const Fiber& thread = worker.fibers[other];
+    worker.findings.add(
+        {FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
+         describe_thread(*worker.current) + ": " + std::to_string(access.size) + "-byte " +
+             name_of(access.kind) + " at " + place_of(access.address) + " races with " +
+             other_kind + " by thread " + text_of_extent(thread.coordinates.thread) + " (warp " +
+             std::to_string(thread.warp) + ", lane " + std::to_string(thread.lane) + ")",
+         1, CodePlace{other_pc, ""}});
+  }
+  stop_block(worker);
+}
+
+void SharedRaces::report_uninitialised(Worker& worker, const Access& access) const {
+  const UncheckedScope unchecked;
+  const CodePlace place{access.pc, ""};
+  if (worker.findings.count_again(FindingKind::uninitialised_read, place)) return;
+  report(worker, FindingKind::uninitialised_read, place, *worker.current,
+         std::to_string(access.size) + "-byte " + name_of(access.kind) +
+             " of shared memory that nothing in this block has written, at " +
+             place_of(access.address));
+}
+
+}  // namespace paged::simt

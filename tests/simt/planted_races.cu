@@ -1,0 +1,293 @@
+// Data races and uninitialised reads in shared memory, and look-alikes that are in order.
+#include "kernels/cuda.h"
+#include "kernels/reduction.cuh"
+#include "tests/simt/device_array.h"
+#include "tests/simt/planted_kernels.h"
+
+namespace paged::PAGED_BACKEND {
+namespace {
+
+constexpr int kThreads = 64;
+
+using Kernel = void (*)(int*);
+
+// ---- barriers -----------------------------------------------------------------------------------
+
+__global__ void no_barrier(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = 0;
+  __syncthreads();
+  shared[threadIdx.x] = values[threadIdx.x];  // mistake: no barrier
+  values[threadIdx.x] = shared[(threadIdx.x + 32) % kThreads];
+}
+
+__global__ void with_barrier(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = shared[(threadIdx.x + 32) % kThreads];
+}
+
+__global__ void reuse_without_barrier(int* values) {
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  const int other = shared[kThreads - 1 - threadIdx.x];  // mistake: reuse without barrier
+  shared[threadIdx.x] = 2 * other;
+  __syncthreads();
+  values[threadIdx.x] = shared[kThreads - 1 - threadIdx.x];
+}
+
+__global__ void reuse_with_barrier(int* values) {
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  const int other = shared[kThreads - 1 - threadIdx.x];
+  __syncthreads();
+  shared[threadIdx.x] = 2 * other;
+  __syncthreads();
+  values[threadIdx.x] = shared[kThreads - 1 - threadIdx.x];
+}
+
+// The scratch of a block-wide sum is still being read by some warps when others write it again.
+__global__ void two_sums_one_scratch(int* values) {
+  __shared__ int scratch[kThreads / 32];
+  const int first = block_sum<kThreads>(values[threadIdx.x], scratch);
+  const int second = block_sum<kThreads>(first, scratch);  // mistake: two sums one scratch
+  values[threadIdx.x] = second;
+}
+
+__global__ void two_sums_two_scratches(int* values) {
+  __shared__ int scratch[2][kThreads / 32];
+  const int first = block_sum<kThreads>(values[threadIdx.x], scratch[0]);
+  values[threadIdx.x] = block_sum<kThreads>(first, scratch[1]);
+}
+
+__global__ void same_value_by_all(int* values) {
+  __shared__ int flag;
+  flag = 1;  // mistake: same value by all
+  __syncthreads();
+  values[threadIdx.x] = flag;
+}
+
+__global__ void value_by_one(int* values) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 1;
+  __syncthreads();
+  values[threadIdx.x] = flag;
+}
+
+__global__ void double_buffer_too_small(int* values) {
+  __shared__ int buffer[2][kThreads];
+  for (int step = 0; step < 4; ++step) {
+    buffer[0][threadIdx.x] = values[threadIdx.x] + step;
+    __syncthreads();
+    values[threadIdx.x] =
+        buffer[0][kThreads - 1 - threadIdx.x];  // mistake: double buffer too small
+  }
+}
+
+__global__ void double_buffer(int* values) {
+  __shared__ int buffer[2][kThreads];
+  for (int step = 0; step < 4; ++step) {
+    buffer[step % 2][threadIdx.x] = values[threadIdx.x] + step;
+    __syncthreads();
+    values[threadIdx.x] = buffer[step % 2][kThreads - 1 - threadIdx.x];
+  }
+}
+
+// ---- within a warp ------------------------------------------------------------------------------
+
+__global__ void warp_without_sync(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = 0;
+  __syncthreads();
+  shared[threadIdx.x] = values[threadIdx.x];  // mistake: warp without sync
+  values[threadIdx.x] = shared[threadIdx.x ^ 1];
+}
+
+__global__ void warp_with_sync(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncwarp();
+  values[threadIdx.x] = shared[threadIdx.x ^ 1];
+}
+
+// A shuffle makes lanes meet, but orders no memory.
+__global__ void shuffle_for_sync(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  const int sum = warp_sum(1);
+  values[threadIdx.x] = sum + shared[threadIdx.x ^ 1];  // mistake: shuffle for sync
+}
+
+// Lanes 0 to 15 and 16 to 31 meet among themselves, but read across.
+__global__ void sync_of_halves(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncwarp(threadIdx.x % 32 < 16 ? 0x0000FFFFU : 0xFFFF0000U);
+  values[threadIdx.x] = shared[threadIdx.x ^ 16];  // mistake: sync of halves
+}
+
+__global__ void sync_of_halves_read_within(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncwarp(threadIdx.x % 32 < 16 ? 0x0000FFFFU : 0xFFFF0000U);
+  values[threadIdx.x] = shared[threadIdx.x ^ 8];
+}
+
+// ---- atomics, bytes -----------------------------------------------------------------------------
+
+__global__ void plain_beside_atomic(int* values) {
+  __shared__ int total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, 1);  // mistake: plain beside atomic
+  values[threadIdx.x] = total;
+}
+
+__global__ void only_atomics(int* values) {
+  __shared__ int total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, values[threadIdx.x]);
+  __syncthreads();
+  values[threadIdx.x] = total;
+}
+
+// Neighbours share a word of four bytes, but no byte.
+__global__ void own_byte(int* values) {
+  __shared__ unsigned char shared[kThreads];
+  shared[threadIdx.x] = static_cast<unsigned char>(values[threadIdx.x]);
+  values[threadIdx.x] = shared[threadIdx.x];
+}
+
+// ---- what nothing has written -------------------------------------------------------------------
+
+__global__ void gap_in_static(int* values) {
+  __shared__ int shared[kThreads];
+  if (threadIdx.x % 2 == 0) shared[threadIdx.x] = 1;
+  __syncthreads();
+  values[threadIdx.x] = shared[threadIdx.x];  // mistake: gap in static
+}
+
+__global__ void gap_in_dynamic(int* values) {
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  if (threadIdx.x < 60) shared[threadIdx.x] = 1;
+  __syncthreads();
+  values[threadIdx.x] = shared[threadIdx.x];  // mistake: gap in dynamic
+}
+
+__global__ void left_by_the_last_block(int* values) {
+  __shared__ int shared;
+  if (blockIdx.x == 0 && threadIdx.x == 0) shared = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) values[blockIdx.x] = shared;  // mistake: left by the last block
+}
+
+void run(Device& device, Kernel kernel, int blocks = 1) {
+  const DeviceArray<int> values(device, std::vector<int>(kThreads, 1), "values");
+  launch(kernel, dim3(blocks), dim3(kThreads), kThreads * sizeof(int), Stream{}, values.data());
+}
+
+}  // namespace
+
+void add_planted_races(std::vector<PlantedKernel>& kernels) {
+  const std::string file = "planted_races.cu";
+  const auto race = FindingKind::data_race;
+  const auto read = FindingKind::uninitialised_read;
+  kernels.insert(
+      kernels.end(),
+      {{"no barrier",
+        file,
+        [](Device& device) { run(device, no_barrier); },
+        // Threads run in order here: the first has read before thread 32 writes.
+        {{race, "no_barrier",
+          "thread (32,0,0) (warp 1, lane 0): 4-byte write at byte 128 of 'shared' races with a "
+          "read by "
+          "thread (0,0,0) (warp 0, lane 0) at planted_races.cu:"}},
+        true},
+       {"barrier", file, [](Device& device) { run(device, with_barrier); }, {}},
+       {"reuse without barrier",
+        file,
+        [](Device& device) { run(device, reuse_without_barrier); },
+        {{race, "reuse_without_barrier",
+          "of the dynamic shared memory races with a write by thread (31,0,0)"}},
+        true},
+       {"reuse with barrier", file, [](Device& device) { run(device, reuse_with_barrier); }, {}},
+       {"two sums one scratch",
+        file,
+        [](Device& device) { run(device, two_sums_one_scratch); },
+        {{race, "two_sums_one_scratch", "of 'scratch' races with a read by thread"}},
+        true},
+       {"two sums two scratches",
+        file,
+        [](Device& device) { run(device, two_sums_two_scratches); },
+        {}},
+       {"same value by all",
+        file,
+        [](Device& device) { run(device, same_value_by_all); },
+        {{race, "same_value_by_all",
+          "thread (1,0,0) (warp 0, lane 1): 4-byte write at byte 0 of 'flag' races with a write by "
+          "thread (0,0,0) (warp 0, lane 0) at planted_races.cu:"}},
+        true},
+       {"value by one", file, [](Device& device) { run(device, value_by_one); }, {}},
+       {"double buffer too small",
+        file,
+        [](Device& device) { run(device, double_buffer_too_small); },
+        {{race, "double_buffer_too_small", "of 'buffer' races with a write by thread (31,0,0)"}},
+        true},
+       {"double buffer", file, [](Device& device) { run(device, double_buffer); }, {}},
+       {"warp without sync",
+        file,
+        [](Device& device) { run(device, warp_without_sync); },
+        {{race, "warp_without_sync",
+          "4-byte write at byte 4 of 'shared' races with a read by thread (0,0,0) (warp 0, lane "
+          "0)"}},
+        true},
+       {"warp with sync", file, [](Device& device) { run(device, warp_with_sync); }, {}},
+       {"shuffle for sync",
+        file,
+        [](Device& device) { run(device, shuffle_for_sync); },
+        {{race, "shuffle_for_sync",
+          "4-byte read at byte 4 of 'shared' races with a write by thread "
+          "(1,0,0) (warp 0, lane 1)"}},
+        true},
+       {"sync of halves",
+        file,
+        [](Device& device) { run(device, sync_of_halves); },
+        {{race, "sync_of_halves", "of 'shared' races with a write by thread"}},
+        true},
+       {"sync of halves, read within",
+        file,
+        [](Device& device) { run(device, sync_of_halves_read_within); },
+        {}},
+       {"plain beside atomic",
+        file,
+        [](Device& device) { run(device, plain_beside_atomic); },
+        {{race, "plain_beside_atomic",
+          "4-byte atomic at byte 0 of 'total' races with a read by thread (0,0,0)"}},
+        true},
+       {"only atomics", file, [](Device& device) { run(device, only_atomics); }, {}},
+       {"own byte", file, [](Device& device) { run(device, own_byte); }, {}},
+       {"gap in static",
+        file,
+        [](Device& device) { run(device, gap_in_static); },
+        {{read, "gap_in_static",
+          "thread (1,0,0) (warp 0, lane 1): 4-byte read of shared memory that nothing in this "
+          "block "
+          "has written, at byte 4 of 'shared'"}},
+        true},
+       {"gap in dynamic",
+        file,
+        [](Device& device) { run(device, gap_in_dynamic); },
+        {{read, "gap_in_dynamic", "at byte 240 of the dynamic shared memory"}},
+        true},
+       {"left by the last block",
+        file,
+        [](Device& device) { run(device, left_by_the_last_block, 2); },
+        {{read, "left_by_the_last_block", "block (1,0,0)"}},
+        true}});
+}
+
+}  // namespace paged::PAGED_BACKEND
