@@ -17,12 +17,11 @@ void launch_planted_race(float* values);
 
 namespace {
 
-void run(Backend backend, void (*launch_race)(float*)) {
-  const std::unique_ptr<Device> device = make_device(backend);
-  const DeviceArray<float> values(*device, std::vector<float>(128, 1.0F), "values");
+void run(Device& device, void (*launch_race)(float*)) {
+  const DeviceArray<float> values(device, std::vector<float>(128, 1.0F), "values");
   launch_race(values.data());
-  device->finish();
-  for (const Finding& finding : device->take_findings())
+  device.finish();
+  for (const Finding& finding : device.take_findings())
     std::printf("CPU machine: %s\n", to_string(finding).c_str());
 }
 
@@ -31,13 +30,13 @@ void run(Backend backend, void (*launch_race)(float*)) {
 
 int main() {
   try {
-    paged::run(paged::Backend::cpu, paged::cpu_checked::launch_planted_race);
+    paged::run(*paged::make_cpu_device(), paged::cpu_checked::launch_planted_race);
     if (const std::string reason = paged::why_no_cuda_device(); !reason.empty()) {
       std::printf("no GPU: %s\n", reason.c_str());
       return 0;
     }
     std::fflush(stdout);
-    paged::run(paged::Backend::cuda, paged::cuda::launch_planted_race);
+    paged::run(*paged::make_cuda_device(), paged::cuda::launch_planted_race);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "planted_race: %s\n", error.what());
     return 1;
