@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace paged::simt {
@@ -37,13 +38,25 @@ void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
 
 void SharedRaces::begin_block(int num_threads) {
   first_epoch_ = ++epoch_;
-  for (int thread = 0; thread < num_threads; ++thread) {
+  num_threads_ = num_threads;
+  reset_clocks();
+}
+
+void SharedRaces::at_barrier() {
+  ++epoch_;
+  if (warps_synced_) reset_clocks();
+}
+
+void SharedRaces::reset_clocks() {
+  for (int thread = 0; thread < num_threads_; ++thread) {
     clocks_[thread].fill(0);
     clocks_[thread][thread % kWarpSize] = 1;
   }
+  warps_synced_ = false;
 }
 
 void SharedRaces::at_warp_sync(int warp, unsigned lanes) {
+  warps_synced_ = true;
   Clocks joined{};
   const auto for_each = [&](auto f) {
     for (int lane = 0; lane < kWarpSize; ++lane)
@@ -54,7 +67,8 @@ void SharedRaces::at_warp_sync(int warp, unsigned lanes) {
   });
   for_each([&](int lane, Clocks& clocks) {
     clocks = joined;
-    ++clocks[lane];
+    // At the end of its range a clock stops: races go unseen then, and none is made up.
+    if (clocks[lane] != std::numeric_limits<std::uint16_t>::max()) ++clocks[lane];
   });
 }
 
@@ -73,7 +87,7 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
   if (cell.epoch != epoch_) {
     cell.epoch = epoch_;
     cell.writer = cell.read_warp = cell.other_reader = kNobody;
-    cell.written = cell.read = cell.other_read = 0;
+    cell.written = cell.other_read = 0;
   }
   if (cell.initialised_in != first_epoch_) {
     cell.initialised_in = first_epoch_;
@@ -92,13 +106,14 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
   if (access.kind == AccessKind::read) {
     if (cell.read_warp == kNobody) {
       cell.read_warp = static_cast<std::uint16_t>(warp);
-      cell.reads.fill(0);
+      cell.read.fill(0);
     }
     if (cell.read_warp == warp) {
       cell.reads[lane] = clocks_[self][lane];
-      cell.read |= bytes;
+      cell.read[lane] |= bytes;
       cell.read_pc = access.pc;
     } else {
+      if (cell.other_reader != self) cell.other_read = 0;
       cell.other_reader = static_cast<std::uint16_t>(self);
       cell.other_read |= bytes;
       cell.other_read_pc = access.pc;
@@ -115,14 +130,15 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
   cell.atomic = atomic;
   cell.initialised |= bytes;
   cell.read_warp = cell.other_reader = kNobody;
-  cell.read = cell.other_read = 0;
+  cell.other_read = 0;
 }
 
 int SharedRaces::racing_reader(const Cell& cell, std::uint8_t bytes, int now) const {
-  if (cell.read_warp != kNobody && (cell.read & bytes) != 0)
+  if (cell.read_warp != kNobody)
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const int reader = cell.read_warp * kWarpSize + lane;
-      if (cell.reads[lane] != 0 && !is_ordered(reader, cell.reads[lane], now)) return reader;
+      if ((cell.read[lane] & bytes) != 0 && !is_ordered(reader, cell.reads[lane], now))
+        return reader;
     }
   // Of this warp's lanes no clocks are kept, but read_warp is another one.
   const bool other = cell.other_reader != kNobody && (cell.other_read & bytes) != 0;

@@ -31,7 +31,7 @@ class SharedRaces {
   /// Forgets what earlier blocks left.
   void begin_block(int num_threads);
   /// Everything before is ordered before everything after.
-  void at_barrier() { ++epoch_; }
+  void at_barrier();
   /// The lanes' accesses before are ordered before those lanes' accesses after.
   void at_warp_sync(int warp, unsigned lanes);
 
@@ -48,14 +48,15 @@ class SharedRaces {
     std::uint64_t epoch;           ///< of what follows, but for `initialised`
     std::uint64_t initialised_in;  ///< first epoch of the block that `initialised` belongs to
     std::uintptr_t write_pc, read_pc, other_read_pc;
-    std::uint16_t writer;                    ///< thread of the last write, or kNobody
-    std::uint16_t write_clock;               ///< the writer's clock then
-    std::uint16_t read_warp;                 ///< warp of the first read since then, or kNobody
-    std::uint16_t other_reader;              ///< a reading thread of another warp, or kNobody
-    std::uint8_t written, read, other_read;  ///< which of the four bytes
-    std::uint8_t initialised;                ///< which of them something in this block has written
-    bool atomic;                             ///< the last write was
-    Clocks reads;                            ///< of read_warp's lanes; 0: has not read
+    std::uint16_t writer;              ///< thread of the last write, or kNobody
+    std::uint16_t write_clock;         ///< the writer's clock then
+    std::uint16_t read_warp;           ///< warp of the first read since then, or kNobody
+    std::uint16_t other_reader;        ///< a reading thread of another warp, or kNobody
+    std::uint8_t written, other_read;  ///< which of the four bytes, by writer and other_reader
+    std::uint8_t initialised;          ///< which of them something in this block has written
+    bool atomic;                       ///< the last write was
+    Clocks reads;                      ///< of read_warp's lanes, when they read
+    std::array<std::uint8_t, kWarpSize> read;  ///< which of the bytes each of them has read
   };
 
   void see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes);
@@ -64,6 +65,7 @@ class SharedRaces {
     return before == now ||
            (before / kWarpSize == now / kWarpSize && clock <= clocks_[now][before % kWarpSize]);
   }
+  void reset_clocks();
   /// The thread of the cell's reads that races with a write of `now`, or -1.
   int racing_reader(const Cell& cell, std::uint8_t bytes, int now) const;
   [[noreturn]] void stop_at_race(Worker& worker, const Access& access, int other,
@@ -80,6 +82,8 @@ class SharedRaces {
   std::unique_ptr<Cell[], Free> cells_;  ///< pages appear when touched
   std::uint64_t epoch_ = 0;              ///< barriers and blocks so far
   std::uint64_t first_epoch_ = 0;        ///< of this block
+  int num_threads_ = 0;
+  bool warps_synced_ = false;  ///< since the last barrier: clocks are not as at its beginning
   std::unique_ptr<Clocks[]> clocks_ = std::make_unique<Clocks[]>(kMaxThreads);
 };
 

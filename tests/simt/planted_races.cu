@@ -162,6 +162,28 @@ __global__ void own_byte(int* values) {
   values[threadIdx.x] = shared[threadIdx.x];
 }
 
+// Each reads its own half of a word, meets the others, and writes it.
+__global__ void own_half_word(int* values) {
+  __shared__ unsigned short shared[kThreads];
+  shared[threadIdx.x] = static_cast<unsigned short>(values[threadIdx.x]);
+  __syncthreads();
+  const unsigned short before = shared[threadIdx.x];
+  const int sum = warp_sum(static_cast<int>(before));
+  shared[threadIdx.x] = static_cast<unsigned short>(sum);
+  values[threadIdx.x] = shared[threadIdx.x];
+}
+
+// The same word, read by a neighbour: that is a race.
+__global__ void neighbours_half_word(int* values) {
+  __shared__ unsigned short shared[kThreads];
+  shared[threadIdx.x] = static_cast<unsigned short>(values[threadIdx.x]);
+  __syncthreads();
+  const unsigned short before = shared[threadIdx.x ^ 1];
+  const int sum = warp_sum(static_cast<int>(before));
+  shared[threadIdx.x] = static_cast<unsigned short>(sum);  // mistake: half word of a neighbour
+  values[threadIdx.x] = sum;
+}
+
 // ---- what nothing has written -------------------------------------------------------------------
 
 __global__ void gap_in_static(int* values) {
@@ -270,6 +292,13 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
         true},
        {"only atomics", file, [](Device& device) { run(device, only_atomics); }, {}},
        {"own byte", file, [](Device& device) { run(device, own_byte); }, {}},
+       {"own half word", file, [](Device& device) { run(device, own_half_word); }, {}},
+       {"half word of a neighbour",
+        file,
+        [](Device& device) { run(device, neighbours_half_word); },
+        {{race, "neighbours_half_word",
+          "2-byte write at byte 0 of 'shared' races with a read by thread (1,0,0)"}},
+        true},
        {"gap in static",
         file,
         [](Device& device) { run(device, gap_in_static); },
