@@ -67,6 +67,7 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
   const int lane_offset = lane % Groups::kGroupSize;
   const int token_in_page = lane / Groups::kGroupSize;
 
+  enter_phase(Phase::qk);
   __shared__ typename Groups::Query query;
   stage_query<Groups, kThreads>(t.query_of(task.seq, task.head), query);
   __syncthreads();  // from here on every thread may read the whole query

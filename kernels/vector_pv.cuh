@@ -97,6 +97,7 @@ __device__ void add_weighted_values(
     const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task, const float* weights,
     float (&sums)[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane]) {
   using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
+  enter_phase(Phase::pv);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const int first_row = lane / Rows::kLanesPerRow;
@@ -108,7 +109,8 @@ __device__ void add_weighted_values(
     const cache_t* values =
         t.value_page(block_table[page], task.kv_head);  // [kHeadSize, kBlockSize]
     // All rows of the page are asked for before any is used, so that one wait serves them all.
-    Vec<cache_t, Rows::kVector> value[Rows::kRowsPerLane];
+    // Rows past the head size, which the last step may have, stay zero.
+    Vec<cache_t, Rows::kVector> value[Rows::kRowsPerLane] = {};
 #pragma unroll
     for (int i = 0; i < Rows::kRowsPerLane; ++i) {
       const int row = first_row + i * Rows::kRowsPerStep;

@@ -173,7 +173,7 @@ void check_sizes(const paged_decode_args& args) {
   const std::int64_t page = static_cast<std::int64_t>(args.head_size) * args.block_size;
   const int pages = num_pages(std::max(args.max_seq_len, 0), std::max(args.block_size, 1));
   for (const Size& size :
-       {Size{"num_seqs", args.num_seqs, 0}, Size{"num_heads", args.num_heads, 1},
+       {Size{"num_seqs", args.num_seqs, 1}, Size{"num_heads", args.num_heads, 1},
         Size{"num_kv_heads", args.num_kv_heads, 1}, Size{"head_size", args.head_size, 1},
         Size{"block_size", args.block_size, 1}, Size{"num_blocks", args.num_blocks, 0},
         Size{"max_seq_len", args.max_seq_len, 0},
@@ -189,10 +189,14 @@ void check_sizes(const paged_decode_args& args) {
         Size{"sparse_local_blocks", args.sparse_local_blocks, 0},
         Size{"sparse_vert_stride", args.sparse_vert_stride, 1},
         Size{"sparse_block_size", args.sparse_block_size, 1},
-        Size{"tensor_parallel_rank", args.tensor_parallel_rank, 0}})
+        Size{"tensor_parallel_rank", args.tensor_parallel_rank, 0},
+        Size{"partition_size", args.variant == PAGED_V1 ? 1 : args.partition_size, 1}})
     if (size.value < size.least)
       throw InputError(std::string(size.name) + " is " + std::to_string(size.value) +
                        "; it must be at least " + std::to_string(size.least));
+  if (args.sparse_vert_stride > 1 && args.sparse_block_size % args.block_size != 0)
+    throw InputError("sparse_block_size is " + std::to_string(args.sparse_block_size) +
+                     "; it must be a multiple of block_size " + std::to_string(args.block_size));
 }
 
 /// Kernels load queries and pages in vectors of up to 16 bytes.
@@ -214,6 +218,9 @@ void check_types(const paged_decode_args& args) {
   if (!fp8 && args.cache != args.scalar)
     throw InputError("cache is " + std::to_string(args.cache) + "; beside scalar " +
                      std::to_string(args.scalar) + " it must be the same, 3 (e4m3) or 4 (e5m2)");
+  if (args.variant < PAGED_AUTO || args.variant > PAGED_V2)
+    throw InputError("variant is " + std::to_string(args.variant) +
+                     "; it must be 0 (automatic), 1 (V1) or 2 (V2)");
   if (args.probabilities != PAGED_F32 && args.probabilities != PAGED_F16)
     throw InputError("probabilities is " + std::to_string(args.probabilities) +
                      "; it must be 0 (f32) or 1 (f16)");

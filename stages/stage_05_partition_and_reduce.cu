@@ -135,6 +135,9 @@ void run(const paged_decode_args& args) {
   const DecodeShape shape = shape_of(args);
   if (takes_v1(shape)) return run_stage_04(args);
   const int partitions = num_partitions(shape.max_seq_len, shape.partition_size);
+  if (partitions > 0 && args.workspace == nullptr)
+    throw InputError("workspace is a null pointer, but V2 leaves its partitions there: " +
+                     std::to_string(plan(shape).workspace_bytes) + " bytes");
   const PartitionWorkspace workspace(args.workspace, shape.num_seqs, shape.num_heads, partitions);
   if (partitions > 0)
     with_instance(args, [&](auto instance) {

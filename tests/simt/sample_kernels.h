@@ -79,6 +79,10 @@ struct SampleKernels {
 
   /// Copies `bytes` bytes in vectors of `width` elements of `element_bytes`.
   void (*copy_vectors)(int element_bytes, int width, int bytes, const void* from, void* to);
+  /// Zeroes what lies past `valid` in each of three rows of `width` elements of `element_bytes`
+  /// (4 x 4, 8 x 2, 4 x 1 or 8 x 1 bytes), with 16 bytes before and after them: all are read from
+  /// `from` and written to `to`.
+  void (*zero_past_end)(int element_bytes, int width, int valid, const void* from, void* to);
   /// Makes each vector anew from its members.
   void (*remake_vectors)(VectorType type, int bytes, const void* from, void* to);
 

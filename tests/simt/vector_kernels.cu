@@ -1,5 +1,6 @@
 // kernels/vector_load.cuh and CUDA's vector types at work.
 #include "kernels/vector_load.cuh"
+#include "kernels/vector_pv.cuh"
 #include "tests/simt/sample_kernels.h"
 
 #include <cstdint>
@@ -54,9 +55,41 @@ void launch_copy_of_width(int width, int bytes, const void* from, void* to) {
     if (width * sizeof(T) == 2) return launch_copy<T, 2 / sizeof(T)>(bytes, from, to);
 }
 
+template <typename T, int N>
+struct GuardedRows {
+  unsigned before[4];
+  Vec<T, N> rows[3];
+  unsigned after[4];
+};
+
+template <typename T, int N>
+__global__ void zero_between_guards(int valid, const GuardedRows<T, N>* from,
+                                    GuardedRows<T, N>* to) {
+  GuardedRows<T, N> guarded;
+  for (int i = 0; i < 4; ++i) guarded.before[i] = from->before[i];
+  for (int i = 0; i < 4; ++i) guarded.after[i] = from->after[i];
+  for (int i = 0; i < 3; ++i) guarded.rows[i] = load_vec<N>(from->rows[i].elements);
+  zero_past_end(guarded.rows, valid);
+  for (int i = 0; i < 4; ++i) to->before[i] = guarded.before[i];
+  for (int i = 0; i < 4; ++i) to->after[i] = guarded.after[i];
+  for (int i = 0; i < 3; ++i) store_vec(to->rows[i].elements, guarded.rows[i]);
+}
+
+template <typename T, int N>
+void launch_zero_past_end(int valid, const void* from, void* to) {
+  launch(zero_between_guards<T, N>, dim3(1), dim3(1), 0, Stream{}, valid,
+         static_cast<const GuardedRows<T, N>*>(from), static_cast<GuardedRows<T, N>*>(to));
+}
+
 }  // namespace
 
 void add_vectors(SampleKernels& kernels) {
+  kernels.zero_past_end = [](int element_bytes, int width, int valid, const void* from, void* to) {
+    if (element_bytes == 4) return launch_zero_past_end<float, 4>(valid, from, to);
+    if (element_bytes == 2) return launch_zero_past_end<__half, 8>(valid, from, to);
+    if (width == 4) return launch_zero_past_end<__nv_fp8_e4m3, 4>(valid, from, to);
+    launch_zero_past_end<__nv_fp8_e4m3, 8>(valid, from, to);
+  };
   kernels.copy_vectors = [](int element_bytes, int width, int bytes, const void* from, void* to) {
     if (element_bytes == 1) return launch_copy_of_width<__nv_fp8_e4m3>(width, bytes, from, to);
     if (element_bytes == 2) return launch_copy_of_width<__half>(width, bytes, from, to);

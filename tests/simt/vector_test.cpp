@@ -25,6 +25,27 @@ TEST_P(Vectors, OfAllWidthsAreCopiedWhole) {
   }
 }
 
+TEST_P(Vectors, AreZeroedPastTheEndAndNothingBesideThem) {
+  struct Row {
+    int element_bytes, width;
+  };
+  for (const Row& row : {Row{4, 4}, Row{2, 8}, Row{1, 4}, Row{1, 8}})
+    for (int valid = -1; valid <= row.width + 1; ++valid) {
+      const int row_bytes = row.element_bytes * row.width;
+      // Padded to the alignment of a row, at most 16.
+      const int bytes = (16 + 3 * row_bytes + 16 + 15) / 16 * 16;
+      std::vector<std::uint8_t> expected(bytes);
+      std::iota(expected.begin(), expected.end(), std::uint8_t{1});
+      const DeviceArray<std::uint8_t> in(device(), expected, "from");
+      const DeviceArray<std::uint8_t> out(device(), expected, "to");
+      for (int i = 0; i < 3 * row_bytes; ++i)
+        if (i % row_bytes / row.element_bytes >= valid) expected[16 + i] = 0;
+      kernels().zero_past_end(row.element_bytes, row.width, valid, in.data(), out.data());
+      EXPECT_EQ(out.to_host(), expected)
+          << row.width << " x " << row.element_bytes << " bytes, " << valid << " valid";
+    }
+}
+
 TEST_P(Vectors, OfEveryTypeAreMadeFromTheirMembers) {
   std::vector<float> values(128);
   std::iota(values.begin(), values.end(), 1.0F);

@@ -34,6 +34,7 @@ paged_decode_args right_arguments() {
   args.scale = args.k_scale = args.v_scale = 1;
   args.sparse_vert_stride = args.sparse_block_size = 1;
   args.output = memory;
+  args.partition_size = 512;
   return args;
 }
 
@@ -46,6 +47,19 @@ struct WrongArguments {
 class StageArgumentsTest : public ::testing::TestWithParam<WrongArguments> {};
 
 TEST(StageArguments, RightOnesAreAccepted) { EXPECT_NO_THROW(check_arguments(right_arguments())); }
+
+TEST(StageArguments, V2WithoutAWorkspaceIsRefusedBeforeALaunch) {
+  paged_decode_args args = right_arguments();
+  args.variant = PAGED_V2;
+  try {
+    find_stage("5", Backend::cpu).run(args);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    // 2 sequences, 8 heads, 1 partition, 64 outputs and two statistics in f32.
+    EXPECT_NE(std::string(error.what()).find("workspace is a null pointer"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("4224 bytes"), std::string::npos) << error.what();
+  }
+}
 
 TEST_P(StageArgumentsTest, AreRefusedInOneLineThatNamesThem) {
   paged_decode_args args = right_arguments();
@@ -64,6 +78,17 @@ INSTANTIATE_TEST_SUITE_P(
     Wrong, StageArgumentsTest,
     ::testing::Values(
         WrongArguments{"version", [](auto& a) { a.version = 7; }, "version 7"},
+        WrongArguments{"no_sequence", [](auto& a) { a.num_seqs = 0; },
+                       "num_seqs is 0; it must be at least 1"},
+        WrongArguments{"variant", [](auto& a) { a.variant = 7; }, "variant is 7; it must be 0"},
+        WrongArguments{"partition_size", [](auto& a) { a.partition_size = 0; },
+                       "partition_size is 0; it must be at least 1"},
+        WrongArguments{"sparse_block_size",
+                       [](auto& a) {
+                         a.sparse_vert_stride = 2;
+                         a.sparse_block_size = 24;
+                       },
+                       "sparse_block_size is 24; it must be a multiple of block_size 16"},
         WrongArguments{"query_null", [](auto& a) { a.query = nullptr; }, "query is a null"},
         WrongArguments{"key_misaligned", [](auto& a) { a.key_cache = memory + 2; },
                        "key_cache is misaligned: its address is 2 past"},

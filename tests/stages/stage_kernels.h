@@ -76,7 +76,7 @@ class StageKernelTest : public ::testing::TestWithParam<StageKernel> {
   }
   /// Output, LSE and logits against the reference; "" or what is wrong.
   std::string difference_from_reference(const DecodeProblem& problem) {
-    const DecodeOutputs outputs = run(problem, {.logits = true});
+    const DecodeOutputs outputs = run(problem, RunOptions::with_intermediates());
     return compare(problem, outputs, reference_answer(problem, stage().arithmetic)).message;
   }
 
