@@ -46,12 +46,27 @@ done
 cat "$results/check_cuda.txt"
 "$build/bin/tour" || status=1
 
+# What the named cases lack: other types, 8-bit caches, both other block sizes, ALiBi, block-sparse.
+write_case() { # NAME, then keys as JSON
+  printf '{"num_heads":4,"num_kv_heads":2,"seq_lens":[35,17,0,600],"block_tables":"random",%s}\n' "$2" \
+    >"$build/sanitizer_$1.json"
+}
+write_case f32 '"head_size":64,"block_size":16,"scalar":"f32"'
+write_case bf16 '"head_size":128,"block_size":16,"scalar":"bf16"'
+write_case e4m3 '"head_size":128,"block_size":16,"scalar":"f16","cache":"e4m3","k_scale":0.25,"v_scale":0.5'
+write_case block_8 '"head_size":64,"block_size":8,"scalar":"f16","alibi_slopes":[0.5,0.25,0.125,0.0625]'
+write_case block_32 '"head_size":128,"block_size":32,"scalar":"f16","partition_size":64,"variant":"v2",
+  "block_sparse":{"local_blocks":1,"vert_stride":3,"block_size":64,"head_sliding_step":1}'
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck synccheck; do
     echo "== $tool"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/bin/paged" run --backend cuda \
-      --case worked-example-1-gqa --case worked-example-2-partitions --case smollm2-layer-14 2>&1 ||
-      status=1
+    cases=(--case worked-example-1-gqa --case worked-example-2-partitions --case smollm2-layer-14)
+    for file in "$build"/sanitizer_*.json; do cases+=(--case "$file"); done
+    watched() { compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" 2>&1 || status=1; }
+    watched "$build/bin/paged" run --backend cuda "${cases[@]}"
+    watched "$build/bin/paged" run --backend cuda --stage 5 --probabilities f16 --case worked-example-2-partitions
+    watched "$build/bin/paged" run --backend cuda --stage 4 --probabilities f16 --case worked-example-2-partitions
+    watched "$build/bin/stage_tests" --gtest_filter='*CacheOperationsTest*/cuda' --gtest_brief=1
   done >"$results/sanitizer.txt"
   grep -E '^==|SUMMARY' "$results/sanitizer.txt"
   # What each sees of a race that is planted.
