@@ -4,7 +4,8 @@
  * kernel of one's own can take it too: it is plain C and carries a version.
  *
  * Strides count elements, not bytes; those of query and caches are multiples of 16 bytes, so that
- * vectors can be loaded. What lies in gaps between pages or queries must not be read. Tensors (innermost dimension last):
+ * vectors can be loaded. What lies in gaps between pages or queries must not be read. Tensors,
+ * innermost dimension last:
  *   query        [num_seqs, num_heads, head_size]                          scalar
  *   key_cache    [num_blocks, num_kv_heads, head_size/x, block_size, x]    cache, x = 16 / sizeof
  *   value_cache  [num_blocks, num_kv_heads, head_size, block_size]         cache
@@ -38,8 +39,8 @@ enum paged_element_type {
   PAGED_E5M2 = 4
 };
 
-/** Which kernel a callee that has both takes. */
-enum paged_kernel_variant { PAGED_AUTO = 0, PAGED_V1 = 1, PAGED_V2 = 2 };
+/** Which kernel a callee that has both takes: its own choice, V1, V2, or what vLLM v0.6.0 chose. */
+enum paged_kernel_variant { PAGED_AUTO = 0, PAGED_V1 = 1, PAGED_V2 = 2, PAGED_V060 = 3 };
 
 /** Inputs and outputs of one decode step. All pointers are 16-byte aligned. */
 typedef struct paged_decode_args {

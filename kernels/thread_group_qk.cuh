@@ -28,25 +28,30 @@ struct ThreadGroups {
   static_assert(kHeadSize % (kGroupSize * kVector) == 0, "lanes share the head evenly");
   static_assert(kHeadSize % kX == 0, "a key is whole 16-byte vectors");
 
-  /// The query, staged once for all groups: [offset of the lane in its group][vector]. Lanes of one
-  /// offset read the same vector at the same time, a broadcast.
-  struct Query {
-    Vec<scalar_t, kVector> vectors[kGroupSize][kVectorsPerLane];
-  };
+  /// Elements of the staged query that a lane reads at once: 16 bytes of floats, or its vector.
+  static constexpr int kQueryPiece = kVector < 4 ? kVector : 4;
 };
 
 /// Partial sums of one dot product, in every instance: 16 bytes of query are 4 or 8 elements, each
 /// with a sum of its own.
 inline constexpr int kPartialSumsPerDot = 4;
 
-/// Copies the query of (seq, head) to shared memory. A barrier must follow before it is read.
-template <typename Groups, int kThreads, typename scalar_t>
-__device__ void stage_query(const scalar_t* query, typename Groups::Query& staged) {
-  for (int i = threadIdx.x; i < Groups::kGroupSize * Groups::kVectorsPerLane; i += kThreads) {
-    // Neighbouring lanes of a group take neighbouring vectors of the head.
-    const int lane_offset = i % Groups::kGroupSize;
-    const int vector = i / Groups::kGroupSize;
-    staged.vectors[lane_offset][vector] = load_vec<Groups::kVector>(query + i * Groups::kVector);
+/// Converts the query of (seq, head) to float, once for all tokens, and leaves it in shared memory
+/// in its own order. [kHeadSize]. A barrier must follow before it is read.
+///
+/// The classic kernel keeps the query's type, and an order by lanes: [offset in the group][vector].
+/// Then each token converts the query anew, and the lanes of a group read from the same banks. In
+/// this order a group reads neighbouring vectors, and all groups the same ones, a broadcast. What
+/// that gains is in docs/measurements.
+template <int kPiece, int kHeadSize, int kThreads, typename scalar_t>
+__device__ void stage_query(const scalar_t* query, float* staged) {
+  for (int piece = threadIdx.x; piece < kHeadSize / kPiece; piece += kThreads) {
+    float values[kPiece];
+    to_floats(load_vec<kPiece>(query + piece * kPiece), values);
+    Vec<float, kPiece> floats;
+#pragma unroll
+    for (int i = 0; i < kPiece; ++i) floats[i] = values[i];
+    store_vec(staged + piece * kPiece, floats);
   }
 }
 
@@ -68,8 +73,8 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
   const int token_in_page = lane / Groups::kGroupSize;
 
   enter_phase(Phase::qk);
-  __shared__ typename Groups::Query query;
-  stage_query<Groups, kThreads>(t.query_of(task.seq, task.head), query);
+  alignas(16) __shared__ float query[kHeadSize];
+  stage_query<Groups::kQueryPiece, kHeadSize, kThreads>(t.query_of(task.seq, task.head), query);
   __syncthreads();  // from here on every thread may read the whole query
 
   float greatest = -INFINITY;
@@ -93,13 +98,15 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
       float partial[Groups::kVector] = {};
 #pragma unroll
       for (int vector = 0; vector < Groups::kVectorsPerLane; ++vector) {
-        const Vec<scalar_t, Groups::kVector> query_vector = query.vectors[lane_offset][vector];
-        float q[Groups::kVector];
+        const int dim = (vector * Groups::kGroupSize + lane_offset) * Groups::kVector;
         float k[Groups::kVector];
-        to_floats(query_vector, q);
         to_floats(key[vector], k);
 #pragma unroll
-        for (int i = 0; i < Groups::kVector; ++i) partial[i] += q[i] * k[i];
+        for (int first = 0; first < Groups::kVector; first += Groups::kQueryPiece) {
+          const auto q = load_vec<Groups::kQueryPiece>(query + dim + first);
+#pragma unroll
+          for (int i = 0; i < Groups::kQueryPiece; ++i) partial[first + i] += q[i] * k[first + i];
+        }
       }
       float dot = 0.0F;
 #pragma unroll

@@ -144,10 +144,10 @@ __device__ void add_over_warps(
   using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
+  // First over the lanes of a row, by shuffles; then a tree over the warps: the upper half hands
+  // its rows to the lower half, which adds them.
 #pragma unroll
   for (int i = 0; i < Rows::kRowsPerLane; ++i) sums[i] = warp_sum<Rows::kLanesPerRow>(sums[i]);
-
-    // A tree: the upper half of the warps hands its rows to the lower half, which adds them.
 #pragma unroll
   for (int half = kThreads / 32 / 2; half >= 1; half /= 2) {
     const auto each_row = [&](auto f) {

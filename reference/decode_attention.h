@@ -43,8 +43,8 @@ inline constexpr double kDenominatorGuard = 1e-6;
 HeadAttention attend(const DecodeProblem& problem, const GatheredKv& kv, int seq, int head);
 
 /// Attention of one query head over tokens [first, end) alone, from the logits of all: what one
-/// partition leaves for a merge of partitions. `whole` is attend(problem, kv, seq, head); logits and
-/// weights of the result are [end - first]. Without any token that takes part: maximum = lse =
+/// partition leaves for a merge of partitions. `whole` is attend(problem, kv, seq, head); logits
+/// and weights of the result are [end - first]. Without any token that takes part: maximum = lse =
 /// -infinity, sum = 0, output = 0.
 HeadAttention attend_partition(const DecodeProblem& problem, const GatheredKv& kv,
                                const HeadAttention& whole, int seq, int head, int first, int end);

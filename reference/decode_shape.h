@@ -10,7 +10,8 @@ namespace paged {
 enum class KernelVariant {
   automatic,  ///< the stage's own choice
   v1,         ///< one CUDA block a (sequence, head)
-  v2          ///< one a partition, and a reduction
+  v2,         ///< one a partition, and a reduction
+  v060        ///< whichever of the two vLLM v0.6.0 took
 };
 
 /// Sizes and types of one decode step: what decides which kernel runs and what it needs.

@@ -22,9 +22,11 @@ constexpr double kAnything = 1e30;
 /// Bound on the relative error after n roundings (Higham, lemma 3.1).
 double gamma(double n) { return n * kUnit / (1 - n * kUnit); }
 
-/// Longest chain of additions when `lanes` share n terms: a chain in each lane, then a tree.
-double additions(double n, int lanes) {
-  return std::ceil(n / lanes) + std::ceil(std::log2(static_cast<double>(lanes)));
+/// Longest chain of additions when `lanes` take n terms in turn, `run` at a time: a chain in each
+/// lane, then a tree.
+double additions(double n, int lanes, int run = 1) {
+  return std::ceil(std::ceil(n / run) / lanes) * run +
+         std::ceil(std::log2(static_cast<double>(lanes)));
 }
 
 /// Relative and absolute error of one rounding to a storage type.
@@ -62,12 +64,16 @@ Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
   for (int dim = 0; dim < problem.head_size; ++dim)
     query[dim] = std::abs(problem.query.read(first + dim));
 
-  // Each product is rounded once, then the sum's additions, then the scale; an fp8 key is
-  // multiplied by k_scale first.
-  const double roundings = 1 + additions(problem.head_size, arithmetic.lanes_per_dot) + 1 +
+  // Each product is rounded once, then come the additions of its partial sum and those of the
+  // partial sums, then the scale; an fp8 key is multiplied by k_scale first. A product, or a scaled
+  // sum, that is subnormal may lose half a spacing of the subnormals besides.
+  const double lanes = arithmetic.lanes_per_dot;
+  const double roundings = 1 + std::ceil(problem.head_size / lanes) + (lanes - 1) + 1 +
                            (is_fp8(problem.cache()) ? 1 : 0);
+  const double scale = std::abs(problem.scale) * (is_fp8(problem.cache()) ? problem.k_scale : 1.0F);
+  const double lost = kSubnormal * (1 + problem.head_size * std::abs(scale));
   const Eigen::VectorXd magnitudes = kv.keys.cwiseAbs() * query;  // [seq_len]
-  Eigen::VectorXd bound = gamma(roundings) * std::abs(problem.scale) * magnitudes;
+  Eigen::VectorXd bound = (gamma(roundings) * std::abs(problem.scale) * magnitudes).array() + lost;
   if (!problem.alibi_slopes.empty()) {
     const int last = problem.seq_lens[seq] - 1;
     for (int token = 0; token <= last; ++token)
@@ -110,7 +116,7 @@ Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::
   return bound;
 }
 
-/// Share of the result that a missing, shifted or repeated denominator guard changes.
+/// Share of the result that a missing or shifted denominator guard changes.
 double guard_error(const HeadAttention& attention, double maximum_error,
                    const StageArithmetic& arithmetic) {
   const double guard = kDenominatorGuard / attention.sum;
@@ -118,9 +124,7 @@ double guard_error(const HeadAttention& attention, double maximum_error,
   // A guard beside a sum of exp(logit) weighs exp(-maximum) of what it should.
   if (!arithmetic.subtracts_maximum)
     return std::min(guard * std::abs(std::expm1(-attention.maximum)), kAnything);
-  const double shifted = std::min(guard * std::expm1(maximum_error), kAnything);
-  // A partition's own sum is at least 1.
-  return shifted + (arithmetic.partitions ? 2 * kDenominatorGuard : 0);
+  return std::min(guard * std::expm1(maximum_error), kAnything);
 }
 
 /// Without a token that takes part, the zeros are exact.
@@ -132,7 +136,7 @@ HeadErrorBound no_error(const HeadAttention& attention) {
 }
 
 /// The bounds that follow from those of the logits, for tokens first, first + 1, ...
-HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
+HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv, int first,
                              const HeadAttention& attention, Eigen::VectorXd logits,
                              const StageArithmetic& arithmetic, ScalarType output_type) {
   const auto tokens = attention.logits.size();
@@ -147,16 +151,24 @@ HeadErrorBound bound_softmax(CacheType cache, const GatheredKv& kv, int first,
   const double maximum_error = bound.logits.maxCoeff();
 
   // Guard, reciprocal and product: an addition, a division of up to 2 units in the last place, a
-  // multiplication; twice if partitions are merged.
-  const double normalise_roundings = arithmetic.partitions ? 12 : 6;
+  // multiplication.
+  constexpr double kNormaliseRoundings = 6;
   const double common_error =
-      sum_error + gamma(normalise_roundings) + guard_error(attention, maximum_error, arithmetic);
-  const double chain = 1 + additions(static_cast<double>(tokens), arithmetic.lanes_per_output) +
-                       (is_fp8(cache) ? 1 : 0);
+      sum_error + gamma(kNormaliseRoundings) + guard_error(attention, maximum_error, arithmetic);
+  const OutputSum dealt = output_sum(arithmetic, problem.scalar, problem.block_size);
+  const double chain = 1 + additions(static_cast<double>(tokens), dealt.lanes, dealt.run) +
+                       (is_fp8(problem.cache()) ? 1 : 0);
   const Rounding probability = rounding_to(arithmetic.probabilities);
   const Rounding product = rounding_to(arithmetic.products);
   const double products = bound_products(arithmetic.products);
-  const double chain_error = (1 + gamma(chain)) * (1 + probability.relative) * (1 + products) - 1;
+  // Partitions normalise each with a guard and roundings of its own, and a sum of at least 1 (its
+  // greatest exponential): unlike the common ones, these errors differ from token to token. Then the
+  // outputs of the partitions are weighed and added in a chain.
+  const double merged = std::ceil(static_cast<double>(tokens) / problem.partition_size);
+  const double partition_error =
+      arithmetic.partitions ? 2 * kDenominatorGuard + gamma(kNormaliseRoundings + 1 + merged) : 0;
+  const double chain_error =
+      (1 + gamma(chain)) * (1 + probability.relative) * (1 + products) * (1 + partition_error) - 1;
   const Rounding output = rounding_to(output_type);
   // Exponentials that underflow lose at most one subnormal of f32 each.
   const double shift = arithmetic.subtracts_maximum ? 0.0 : attention.maximum;
@@ -212,7 +224,7 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
                            const HeadAttention& attention, const StageArithmetic& arithmetic,
                            int seq, int head) {
   if (attention.sum == 0) return no_error(attention);
-  return bound_softmax(problem.cache(), kv, 0, attention,
+  return bound_softmax(problem, kv, 0, attention,
                        bound_logits(problem, kv, attention, arithmetic, seq, head), arithmetic,
                        problem.scalar);
 }
@@ -223,7 +235,7 @@ HeadErrorBound bound_partition_error(const DecodeProblem& problem, const Gathere
   if (partition.sum == 0) return no_error(partition);
   StageArithmetic within = arithmetic;
   within.partitions = false;  // nothing is merged yet
-  return bound_softmax(problem.cache(), kv, first, partition,
+  return bound_softmax(problem, kv, first, partition,
                        whole.logits.segment(first, partition.logits.size()), within,
                        ScalarType::f32);
 }

@@ -5,15 +5,18 @@
 namespace paged {
 
 /// How an implementation computes attention: the types it rounds to and the length of its sums.
-/// Sums are in f32 unless `products` says otherwise. From this and the data, error_bound.h derives a bound for each element.
+/// Sums are in f32 unless `products` says otherwise. From this and the data, error_bound.h derives
+/// a bound for each element.
 struct StageArithmetic {
-  /// Lanes that share one q . k dot product; each adds head_size / lanes products in a chain, and
-  /// the lanes' sums are added as a tree.
+  /// Partial sums of one q . k dot product, at least; each is a chain of head_size / lanes_per_dot
+  /// products, at most, and they are added to each other in any order.
   int lanes_per_dot = 1;
   /// Lanes that share the sum of the exponentials of one (sequence, head).
   int lanes_per_sum = 128;
-  /// Lanes that share one output element; each adds its share of the tokens in a chain.
-  int lanes_per_output = 1;
+  /// Warps that share one output element and take its pages in turn, each lane 16 bytes of tokens
+  /// in the scalar's type, or a whole page if that is less (output_sum()). 0: one chain of all
+  /// tokens.
+  int warps_per_output = 0;
   /// Relative error of the exponential at x is (constant + slope * |x|) * 2^-23.
   /// CUDA's __expf: 2 + 1.173 |x| units in the last place (CUDA C++ Programming Guide, Intrinsic
   /// Functions).
@@ -32,6 +35,20 @@ struct StageArithmetic {
   /// f16, too, pair by pair in a chain; the halves of the last pair and all vectors in f32.
   ScalarType products = ScalarType::f32;
 };
+
+/// How the tokens of one output element are dealt out: to lanes in turn, in runs of neighbours.
+/// Each lane adds its tokens in a chain, and the lanes' sums are added as a tree.
+struct OutputSum {
+  int lanes = 1;
+  int run = 1;  ///< tokens
+};
+constexpr OutputSum output_sum(const StageArithmetic& arithmetic, ScalarType scalar,
+                               int block_size) {
+  if (arithmetic.warps_per_output == 0) return {};
+  const int vector = 16 / static_cast<int>(size_in_bytes(scalar));
+  const int run = vector < block_size ? vector : block_size;
+  return {arithmetic.warps_per_output * (block_size / run), run};
+}
 
 /// The arithmetic where the call asks for probabilities of a type; f32 changes nothing.
 constexpr StageArithmetic with_probabilities(StageArithmetic arithmetic, ScalarType type) {

@@ -1,8 +1,10 @@
-// From types and sizes of a call, known at run time, to template arguments.
+// From types and sizes of a call, known at run time, to template arguments, and to a launch.
 #pragma once
 #include "kernels/cuda.h"
+#include "kernels/decode_tensors.cuh"
 #include "kernels/paged_decode.h"
 #include "stages/instance_lists.h"
+#include "stages/stage.h"
 
 #include <iterator>
 #include <type_traits>
@@ -49,13 +51,13 @@ void with_cache_type(const paged_decode_args& args, F f) {
   }
 }
 
-/// Calls f(TypeTag<probability_t>): float, or __half where the call asks for it. Only kernels of an
-/// f16 cache come in both versions; check_arguments() has refused others before.
+/// Returns f(TypeTag<probability_t>{}): float, or __half where the call asks for it. Only kernels
+/// of an f16 cache come in both versions; check_arguments() has refused others before.
 template <typename cache_t, typename F>
-void with_probability_type(const paged_decode_args& args, F f) {
+auto with_probability_type(const paged_decode_args& args, F f) {
   if constexpr (std::is_same_v<cache_t, __half>)
     if (args.probabilities == PAGED_F16) return f(TypeTag<__half>{});
-  f(TypeTag<float>{});
+  return f(TypeTag<float>{});
 }
 
 /// The enumerators that stand for device types, at compile time.
@@ -115,6 +117,18 @@ void with_instance(const paged_decode_args& args, F f) {
       with_head_size<scalar_t, cache_t>(args.head_size, args.block_size, f,
                                         std::make_integer_sequence<int, std::size(kHeadSizes)>{});
     });
+  });
+}
+
+/// Launches one block a (head, sequence), as planned, of the kernel that kernel_of(Instance<...>)
+/// returns for the types and sizes of the call.
+template <typename F>
+void launch_per_head(const paged_decode_args& args, const LaunchPlan& plan, F kernel_of) {
+  with_instance(args, [&](auto instance) {
+    using I = decltype(instance);
+    launch(kernel_of(instance), dim3(args.num_heads, args.num_seqs), dim3(plan.threads),
+           plan.shared_bytes, stream_of(args),
+           DecodeTensors<typename I::scalar_t, typename I::cache_t>(args));
   });
 }
 

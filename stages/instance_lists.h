@@ -8,8 +8,8 @@ namespace paged {
 inline constexpr int kHeadSizes[] = {32, 64, 80, 96, 112, 120, 128, 192, 256};
 inline constexpr int kBlockSizes[] = {8, 16, 32};
 
-/// The product of all types and sizes is hundreds of kernels a stage: a minute of compiling each.
-/// See docs/instance_lists.md for what each costs.
+/// The product of all types and sizes is 225 kernels a stage, a minute of compiling for each stage.
+/// docs/instance_lists.md says what each list costs.
 enum class InstanceList {
   small,     ///< what the tour and the labs need, compiled in seconds
   pairwise,  ///< `small`, and every pair of values of types, head size and block size
@@ -46,8 +46,8 @@ constexpr int index_of(const int* values, int value) {
   return i;
 }
 
-/// 0 ... 8: the three scalars with caches of their own type, then with e4m3, then with e5m2. In this
-/// order, for head size 120 has the first three alone, and they too must meet all block sizes.
+/// 0 ... 8: the three scalars with caches of their own type, then with e4m3, then with e5m2. In
+/// this order, for head size 120 has the first three alone, and they too must meet all block sizes.
 constexpr int index_of(ScalarType scalar, CacheType cache) {
   const int kind = cache == CacheType::e4m3 ? 1 : cache == CacheType::e5m2 ? 2 : 0;
   return kind * 3 + static_cast<int>(scalar);

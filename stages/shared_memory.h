@@ -1,7 +1,8 @@
-// How much dynamic shared memory the classical kernels need.
+// How much shared memory the classical kernels need.
 #pragma once
 #include "reference/cache_layout.h"
 #include "reference/decode_shape.h"
+#include "stages/stage.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,14 +21,22 @@ inline std::size_t bytes_of_partial_outputs(int head_size, int threads) {
   return sizeof(float) * static_cast<std::size_t>(threads / 32 / 2) * head_size;
 }
 
-/// Bytes of the kernels' __shared__ variables: scratch of the softmax, and the staged query of
-/// stages that have one.
+/// Bytes of the kernels' __shared__ variables: scratch of the softmax, and the query as floats.
 inline std::size_t bytes_of_softmax_scratch(int threads) {
   return 2 * sizeof(float) * static_cast<std::size_t>(threads / 32);
 }
 inline std::size_t bytes_of_static_shared(const DecodeShape& shape, int threads) {
   return bytes_of_softmax_scratch(threads) +
-         static_cast<std::size_t>(shape.head_size) * size_in_bytes(shape.scalar);
+         sizeof(float) * static_cast<std::size_t>(shape.head_size);
+}
+
+/// The plan of a kernel of one block a (head, sequence) that keeps `shared_bytes` for its logits.
+inline LaunchPlan plan_per_head(const DecodeShape& shape, int threads, std::size_t shared_bytes) {
+  return {.grid_x = shape.num_heads,
+          .grid_y = shape.num_seqs,
+          .threads = threads,
+          .shared_bytes = shared_bytes,
+          .static_shared_bytes = bytes_of_static_shared(shape, threads)};
 }
 
 /// V1: one buffer serves as logits and then as partial outputs, so the larger of the two.

@@ -218,9 +218,9 @@ void check_types(const paged_decode_args& args) {
   if (!fp8 && args.cache != args.scalar)
     throw InputError("cache is " + std::to_string(args.cache) + "; beside scalar " +
                      std::to_string(args.scalar) + " it must be the same, 3 (e4m3) or 4 (e5m2)");
-  if (args.variant < PAGED_AUTO || args.variant > PAGED_V2)
+  if (args.variant < PAGED_AUTO || args.variant > PAGED_V060)
     throw InputError("variant is " + std::to_string(args.variant) +
-                     "; it must be 0 (automatic), 1 (V1) or 2 (V2)");
+                     "; it must be 0 (automatic), 1 (V1), 2 (V2) or 3 (the choice of v0.6.0)");
   if (args.probabilities != PAGED_F32 && args.probabilities != PAGED_F16)
     throw InputError("probabilities is " + std::to_string(args.probabilities) +
                      "; it must be 0 (f32) or 1 (f16)");

@@ -96,7 +96,6 @@ Stage stage_01_naive_paged_gather() {
        "softmax of stage 3 subtracts the maximum first"}};
   stage.arithmetic.lanes_per_dot = 1;
   stage.arithmetic.lanes_per_sum = kThreads;
-  stage.arithmetic.lanes_per_output = 1;
   stage.arithmetic.subtracts_maximum = false;
   stage.arithmetic.guards_denominator = false;
   stage.plan = plan;

@@ -37,22 +37,14 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 LaunchPlan plan(const DecodeShape& shape) {
-  return {.grid_x = shape.num_heads,
-          .grid_y = shape.num_seqs,
-          .threads = kThreads,
-          .shared_bytes = bytes_of_logits(shape),
-          .static_shared_bytes = bytes_of_static_shared(shape, kThreads)};
+  return plan_per_head(shape, kThreads, bytes_of_logits(shape));
 }
 
 void run(const paged_decode_args& args) {
-  const LaunchPlan launch_plan = plan(shape_of(args));
-  with_instance(args, [&](auto instance) {
+  launch_per_head(args, plan(shape_of(args)), [](auto instance) {
     using I = decltype(instance);
-    using scalar_t = typename I::scalar_t;
-    using cache_t = typename I::cache_t;
-    launch(stable_softmax_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize>,
-           dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
-           stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
+    return stable_softmax_attention<typename I::scalar_t, typename I::cache_t, I::kHeadSize,
+                                    I::kBlockSize>;
   });
 }
 

@@ -50,24 +50,17 @@ __global__ void __launch_bounds__(
 
 // Stage 5 takes this kernel as its V1.
 LaunchPlan plan_of_stage_04(const DecodeShape& shape) {
-  return {.grid_x = shape.num_heads,
-          .grid_y = shape.num_seqs,
-          .threads = kThreads,
-          .shared_bytes = bytes_of_v1(shape, kThreads),
-          .static_shared_bytes = bytes_of_static_shared(shape, kThreads)};
+  return plan_per_head(shape, kThreads, bytes_of_v1(shape, kThreads));
 }
 
 void run_stage_04(const paged_decode_args& args) {
-  const LaunchPlan launch_plan = plan_of_stage_04(shape_of(args));
-  with_instance(args, [&](auto instance) {
+  launch_per_head(args, plan_of_stage_04(shape_of(args)), [&](auto instance) {
     using I = decltype(instance);
     using scalar_t = typename I::scalar_t;
     using cache_t = typename I::cache_t;
-    with_probability_type<cache_t>(args, [&](auto probability) {
-      using probability_t = typename decltype(probability)::type;
-      launch(vectorised_pv_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize, probability_t>,
-             dim3(args.num_heads, args.num_seqs), dim3(kThreads), launch_plan.shared_bytes,
-             stream_of(args), DecodeTensors<scalar_t, cache_t>(args));
+    return with_probability_type<cache_t>(args, [](auto probability) {
+      return vectorised_pv_attention<scalar_t, cache_t, I::kHeadSize, I::kBlockSize,
+                                     typename decltype(probability)::type>;
     });
   });
 }
@@ -85,7 +78,7 @@ Stage stage_04_vectorised_pv() {
   stage.promises.push_back("large-logits");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;
-  stage.arithmetic.lanes_per_output = kThreads / 32;
+  stage.arithmetic.warps_per_output = kThreads / 32;
   stage.plan = plan_of_stage_04;
   stage.run = run_stage_04;
   return stage;

@@ -106,11 +106,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-bool takes_v1(const DecodeShape& shape) {
-  return shape.variant == KernelVariant::v1 ||
-         (shape.variant == KernelVariant::automatic && v060_takes_v1(shape));
-}
-
 LaunchPlan plan(const DecodeShape& shape) {
   if (takes_v1(shape)) return plan_of_stage_04(shape);
   if (shape.partition_size % shape.block_size != 0)
@@ -178,7 +173,7 @@ Stage stage_05_partition_and_reduce() {
   stage.promises.push_back("partition-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;
-  stage.arithmetic.lanes_per_output = kThreads / 32;
+  stage.arithmetic.warps_per_output = kThreads / 32;
   stage.arithmetic.partitions = true;
   stage.plan = plan;
   stage.run = run;

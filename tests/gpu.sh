@@ -31,7 +31,9 @@ cmake --build "$build" -j "$(nproc)" >"$results/build.log" 2>&1 || {
 }
 status=0
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$results/device.txt"
-git -C "$root" log -1 --format='commit %h%d' 2>/dev/null | tee -a "$results/device.txt" || true
+# A copied tree has no history: COMMIT says then what it is.
+commit="${COMMIT:-$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)}"
+echo "commit $commit" | tee -a "$results/device.txt"
 
 # What concerns the GPU; everything else passes on any machine. What skips has not been shown.
 ctest --test-dir "$build" -L gpu --verbose -j 1 >"$results/ctest.txt" 2>&1 || status=1
@@ -76,7 +78,7 @@ if command -v compute-sanitizer >/dev/null; then
   { grep -q '^CPU machine: data race' "$results/planted_race.txt" &&
     grep -q 'hazard' "$results/planted_race.txt"; } || status=1
 fi
-"$build/bin/decode_benchmark" --stages 4,5 --scalars f16,bf16 \
+"$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
 if wait "$resources"; then
   echo "no kernel spills at head sizes up to 128"

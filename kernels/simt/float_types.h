@@ -162,6 +162,18 @@ __forceinline__ __half2 __floats2half2_rn(float x, float y) {
 }
 __forceinline__ __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 
+/// Two fp8 elements, the first in the lower byte. CUDA's is a struct of bits that turns into
+/// __half2.
+using __nv_fp8x2_storage_t = std::uint16_t;
+__forceinline__ __half2 __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t pair,
+                                                   __nv_fp8_interpretation_t format) {
+  const auto widened = [format](std::uint32_t bits) -> __half {
+    return format == __NV_E4M3 ? __float2half(paged::simt::e4m3_bits_to_float(bits))
+                               : __half{static_cast<std::uint16_t>(bits << 8)};
+  };
+  return {widened(pair & 0xFFU), widened(pair >> 8)};
+}
+
 // Through float, and still rounded as if once: a product of two halves is exact in float, and a sum
 // is rounded to 24 bits first, which does no harm to a rounding to 11 since 24 >= 2 * 11 + 2 (S.
 // Figueroa, "When is double rounding innocuous?", 1995). Subnormal sums are exact.

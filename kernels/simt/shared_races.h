@@ -5,10 +5,10 @@
 // threads of the block, __syncwarp() the lanes that it names. Shuffles and votes do not: CUDA
 // promises no memory ordering for them.
 //
-// Since only the block barrier orders threads of different warps, an access is described by how many
-// barriers came before it (its epoch) and, within a warp, by vector clocks of its 32 lanes, in the
-// manner of C. Flanagan and S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection",
-// PLDI 2009.
+// Since only the block barrier orders threads of different warps, an access is described by how
+// many barriers came before it (its epoch) and, within a warp, by vector clocks of its 32 lanes, in
+// the manner of C. Flanagan and S. Freund, "FastTrack: Efficient and Precise Dynamic Race
+// Detection", PLDI 2009.
 #pragma once
 #include "kernels/simt/fiber.h"
 
@@ -26,7 +26,8 @@ struct Worker;
 /// One worker's shadow of the shared memory that its blocks use, static and dynamic.
 class SharedRaces {
  public:
-  /// [begin, begin + size): the OS thread's thread-local variables, which is where shared memory is.
+  /// [begin, begin + size): the OS thread's thread-local variables, which is where shared memory
+  /// is.
   void begin_launch(std::uintptr_t begin, std::size_t size);
   /// Forgets what earlier blocks left.
   void begin_block(int num_threads);

@@ -5,7 +5,8 @@
 // cold, replayed many times; the median replay divided by the number of calls. Keys, values and
 // queries are normal numbers; physical blocks are in random order.
 //
-// Usage: decode_benchmark [--json FILE] [--stages 4,5] [--scalars f16,bf16] [--only TEXT]
+// Usage: decode_benchmark [--json FILE] [--stages 4,5] [--types f16,bf16,e4m3] [--only TEXT]
+//                         [--crossover] [--commit TEXT]
 #include "kernels/conversion.cuh"
 #include "kernels/cuda.h"
 #include "reference/cache_layout.h"
@@ -77,18 +78,16 @@ std::vector<BenchmarkShape> shapes() {
   Random random(2024);
   std::vector<int> mixed(256);
   for (int& length : mixed) length = 16 + static_cast<int>(random.below(4081));
-  return {{32, 32, "1 x 1k", equal(1, 1024)},    {32, 32, "1 x 8k", equal(1, 8192)},
-          {32, 32, "1 x 32k", equal(1, 32768)},  {32, 32, "8 x 4k", equal(8, 4096)},
-          {32, 32, "32 x 2k", equal(32, 2048)},  {32, 32, "64 x 4k", equal(64, 4096)},
-          {32, 32, "128 x 8k", equal(128, 8192)},
-          {32, 32, "256 mixed", mixed},          {32, 8, "1 x 1k", equal(1, 1024)},
-          {32, 8, "1 x 8k", equal(1, 8192)},     {32, 8, "1 x 32k", equal(1, 32768)},
-          {32, 8, "1 x 128k", equal(1, 131072)}, {32, 8, "32 x 2k", equal(32, 2048)},
-          {32, 8, "64 x 4k", equal(64, 4096)},
-          {32, 8, "128 x 8k", equal(128, 8192)},   {32, 8, "256 mixed", mixed},
-          {64, 8, "1 x 1k", equal(1, 1024)},     {64, 8, "1 x 8k", equal(1, 8192)},
-          {64, 8, "64 x 4k", equal(64, 4096)},
-          {64, 8, "128 x 8k", equal(128, 8192)}};
+  return {{32, 32, "1 x 1k", equal(1, 1024)},     {32, 32, "1 x 8k", equal(1, 8192)},
+          {32, 32, "1 x 32k", equal(1, 32768)},   {32, 32, "8 x 4k", equal(8, 4096)},
+          {32, 32, "32 x 2k", equal(32, 2048)},   {32, 32, "64 x 4k", equal(64, 4096)},
+          {32, 32, "128 x 8k", equal(128, 8192)}, {32, 32, "256 mixed", mixed},
+          {32, 8, "1 x 1k", equal(1, 1024)},      {32, 8, "1 x 8k", equal(1, 8192)},
+          {32, 8, "1 x 32k", equal(1, 32768)},    {32, 8, "1 x 128k", equal(1, 131072)},
+          {32, 8, "32 x 2k", equal(32, 2048)},    {32, 8, "64 x 4k", equal(64, 4096)},
+          {32, 8, "128 x 8k", equal(128, 8192)},  {32, 8, "256 mixed", mixed},
+          {64, 8, "1 x 1k", equal(1, 1024)},      {64, 8, "1 x 8k", equal(1, 8192)},
+          {64, 8, "64 x 4k", equal(64, 4096)},    {64, 8, "128 x 8k", equal(128, 8192)}};
 }
 
 constexpr int kHeadSize = 128;
@@ -99,10 +98,10 @@ constexpr std::size_t kColdBytes = std::size_t{320} << 20;
 /// A batch in device memory, with as many copies of the caches as cold measurements need.
 class Batch {
  public:
-  Batch(const BenchmarkShape& shape, ScalarType scalar);
+  Batch(const BenchmarkShape& shape, ScalarType scalar, CacheType cache);
 
   DecodeShape sizes() const;
-  std::size_t cache_bytes() const { return 2 * element_count_ * 2; }
+  std::size_t cache_bytes() const { return 2 * element_count_ * size_in_bytes(cache_); }
   int copies() const { return static_cast<int>(keys_.size()); }
   paged_decode_args arguments(int copy, KernelVariant variant, void* workspace) const;
   /// The problem of one sequence and one query head, downloaded.
@@ -116,10 +115,11 @@ class Batch {
     fill_normal<<<2048, 256>>>(memory.as<T>(), static_cast<std::int64_t>(count), seed);
     check(cudaGetLastError());
   }
-  std::unique_ptr<Memory> filled(std::size_t count, std::uint64_t seed);
+  std::unique_ptr<Memory> filled(CacheType type, std::size_t count, std::uint64_t seed);
 
   BenchmarkShape shape_;
   ScalarType scalar_;
+  CacheType cache_;
   int width_ = 0;
   std::int64_t num_blocks_ = 0;
   std::size_t element_count_ = 0;  // of one cache
@@ -128,16 +128,19 @@ class Batch {
   std::unique_ptr<Memory> query_, table_memory_, lengths_, output_, lse_;
 };
 
-std::unique_ptr<Memory> Batch::filled(std::size_t count, std::uint64_t seed) {
-  auto memory = std::make_unique<Memory>(count * size_in_bytes(scalar_));
-  if (scalar_ == ScalarType::f16)
+std::unique_ptr<Memory> Batch::filled(CacheType type, std::size_t count, std::uint64_t seed) {
+  auto memory = std::make_unique<Memory>(count * size_in_bytes(type));
+  if (type == CacheType::f16)
     fill<__half>(*memory, count, seed);
-  else
+  else if (type == CacheType::bf16)
     fill<__nv_bfloat16>(*memory, count, seed);
+  else
+    fill<__nv_fp8_e4m3>(*memory, count, seed);
   return memory;
 }
 
-Batch::Batch(const BenchmarkShape& shape, ScalarType scalar) : shape_(shape), scalar_(scalar) {
+Batch::Batch(const BenchmarkShape& shape, ScalarType scalar, CacheType cache)
+    : shape_(shape), scalar_(scalar), cache_(cache) {
   for (int length : shape.seq_lens) {
     width_ = std::max(width_, num_pages(length, kBlockSize));
     num_blocks_ += num_pages(length, kBlockSize);
@@ -155,13 +158,13 @@ Batch::Batch(const BenchmarkShape& shape, ScalarType scalar) : shape_(shape), sc
   const std::size_t rows = shape.seq_lens.size() * shape.num_heads;
   const std::size_t copies = std::clamp<std::size_t>(kColdBytes / cache_bytes(), 1, 80);
   for (std::size_t copy = 0; copy < copies; ++copy) {
-    keys_.push_back(filled(element_count_, 100 + copy));
-    values_.push_back(filled(element_count_, 200 + copy));
+    keys_.push_back(filled(cache_, element_count_, 100 + copy));
+    values_.push_back(filled(cache_, element_count_, 200 + copy));
   }
-  query_ = filled(rows * kHeadSize, 1);
+  query_ = filled(same_as(scalar_), rows * kHeadSize, 1);
   table_memory_ = std::make_unique<Memory>(table_.size() * 4);
   lengths_ = std::make_unique<Memory>(shape.seq_lens.size() * 4);
-  output_ = std::make_unique<Memory>(rows * kHeadSize * 2);
+  output_ = std::make_unique<Memory>(rows * kHeadSize * size_in_bytes(scalar_));
   lse_ = std::make_unique<Memory>(rows * 4);
   check(cudaMemcpy(table_memory_->as(), table_.data(), table_.size() * 4, cudaMemcpyHostToDevice));
   check(cudaMemcpy(lengths_->as(), shape.seq_lens.data(), shape.seq_lens.size() * 4,
@@ -179,7 +182,7 @@ DecodeShape Batch::sizes() const {
   sizes.max_num_blocks_per_seq = width_;
   sizes.max_seq_len = *std::max_element(shape_.seq_lens.begin(), shape_.seq_lens.end());
   sizes.scalar = scalar_;
-  sizes.cache = same_as(scalar_);
+  sizes.cache = cache_;
   return sizes;
 }
 
@@ -188,7 +191,8 @@ paged_decode_args Batch::arguments(int copy, KernelVariant variant, void* worksp
   const CacheStrides strides = contiguous_strides(sizes.num_kv_heads, kHeadSize, kBlockSize);
   paged_decode_args args{};
   args.version = PAGED_DECODE_VERSION;
-  args.scalar = args.cache = static_cast<int>(same_as(scalar_));
+  args.scalar = static_cast<int>(same_as(scalar_));
+  args.cache = static_cast<int>(cache_);
   args.num_seqs = sizes.num_seqs;
   args.num_heads = sizes.num_heads;
   args.num_kv_heads = sizes.num_kv_heads;
@@ -228,13 +232,13 @@ DecodeProblem Batch::one_head(int copy, int seq, int head) const {
   const int pages = num_pages(problem.seq_lens[0], kBlockSize);
   problem.max_num_blocks_per_seq = pages;
   problem.query = Tensor(same_as(scalar_), {1, 1, kHeadSize});
-  problem.key_cache = make_key_cache(same_as(scalar_), pages, 1, kHeadSize, kBlockSize);
-  problem.value_cache = make_value_cache(same_as(scalar_), pages, 1, kHeadSize, kBlockSize);
+  problem.key_cache = make_key_cache(cache_, pages, 1, kHeadSize, kBlockSize);
+  problem.value_cache = make_value_cache(cache_, pages, 1, kHeadSize, kBlockSize);
   const std::size_t row = (static_cast<std::size_t>(seq) * shape_.num_heads + head) * kHeadSize * 2;
   check(cudaMemcpy(problem.query.data(), query_->as<char>() + row, kHeadSize * 2,
                    cudaMemcpyDeviceToHost));
   const int kv_head = kv_head_of(head, shape_.num_heads, shape_.num_kv_heads);
-  const std::size_t page_bytes = kHeadSize * kBlockSize * 2;
+  const std::size_t page_bytes = kHeadSize * kBlockSize * size_in_bytes(cache_);
   for (int page = 0; page < pages; ++page) {
     problem.block_tables.push_back(page);
     const std::int64_t block = table_[static_cast<std::size_t>(seq) * width_ + page];
@@ -309,7 +313,7 @@ Timing time_calls(int calls, const std::function<void(int call, cudaStream_t)>& 
 }
 
 struct Row {
-  std::string stage, scalar, shape, variant;
+  std::string stage, type, shape, variant;
   int num_heads, num_kv_heads;
   double megabytes;
   Timing timing;
@@ -329,7 +333,7 @@ void run_stage(const Stage& stage, const Batch& batch, const BenchmarkShape& sha
   stage.run(batch.arguments(0, variant, workspace.as()));
   check(cudaDeviceSynchronize());
   Row row{stage.name,
-          std::string(name_of(sizes.scalar)),
+          std::string(name_of(sizes.cache)),
           shape.name,
           variant_name,
           shape.num_heads,
@@ -347,20 +351,41 @@ void run_stage(const Stage& stage, const Batch& batch, const BenchmarkShape& sha
   }
   rows.push_back(row);
   std::printf("%-21s %-5s %2d/%-2d %-10s %-5s %8.1f MB %9.1f us  %7.0f GB/s  +-%3.0f %%  %s\n",
-              row.stage.c_str(), row.scalar.c_str(), row.num_heads, row.num_kv_heads,
+              row.stage.c_str(), row.type.c_str(), row.num_heads, row.num_kv_heads,
               row.shape.c_str(), row.variant.c_str(), row.megabytes, row.timing.microseconds,
               row.wrong.empty() ? row.megabytes * 1e3 / row.timing.microseconds : 0.0,
               100 * row.timing.spread, row.wrong.c_str());
   std::fflush(stdout);
 }
 
-nlohmann::json json_of(const std::vector<Row>& rows) {
+/// Everything asked for on the command line.
+struct Request {
+  std::string json, only, commit, command;
+  std::vector<std::string> stages = {"5"}, types = {"f16"};
+  bool crossover = false;
+};
+
+/// Batches and contexts around which V1 and V2 change places.
+std::vector<BenchmarkShape> crossover_shapes() {
+  std::vector<BenchmarkShape> list;
+  for (const auto& [heads, kv_heads] : {std::pair{32, 32}, std::pair{32, 8}, std::pair{64, 8}})
+    for (int batch : {1, 4, 8, 16, 24, 32, 64, 128})
+      for (int length : {512, 1024, 2048, 4096, 6144, 8192}) {
+        if (static_cast<std::int64_t>(batch) * length * kv_heads > (std::int64_t{1} << 24))
+          continue;
+        list.push_back({heads, kv_heads, std::to_string(batch) + " x " + std::to_string(length),
+                        std::vector<int>(batch, length)});
+      }
+  return list;
+}
+
+nlohmann::json json_of(const Request& request, const std::vector<Row>& rows) {
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0));
   nlohmann::json list = nlohmann::json::array();
   for (const Row& row : rows)
     list.push_back({{"stage", row.stage},
-                    {"scalar", row.scalar},
+                    {"type", row.type},
                     {"num_heads", row.num_heads},
                     {"num_kv_heads", row.num_kv_heads},
                     {"shape", row.shape},
@@ -370,32 +395,35 @@ nlohmann::json json_of(const std::vector<Row>& rows) {
                     {"spread", row.timing.spread},
                     {"wrong", row.wrong}});
   return {{"device", device.name},
+          {"commit", request.commit},
+          {"command", request.command},
           {"head_size", kHeadSize},
           {"block_size", kBlockSize},
           {"method", "graph replay, caches cold, physical blocks in random order, median of 21"},
           {"results", list}};
 }
 
-int measure(const std::string& json, const std::vector<std::string>& numbers,
-            const std::vector<std::string>& scalars, const std::string& only) {
+int measure(const Request& request) {
   std::unique_ptr<OutputFile> file;
-  if (!json.empty()) file = std::make_unique<OutputFile>(json);
+  if (!request.json.empty()) file = std::make_unique<OutputFile>(request.json);
   std::vector<Row> rows;
-  for (const BenchmarkShape& shape : shapes()) {
+  for (const BenchmarkShape& shape : request.crossover ? crossover_shapes() : shapes()) {
     const std::string label = std::to_string(shape.num_heads) + "/" +
                               std::to_string(shape.num_kv_heads) + " " + shape.name;
-    if (label.find(only) == std::string::npos) continue;
-    for (const std::string& scalar : scalars) {
-      const Batch batch(shape, *scalar_type_named(scalar));
-      for (const std::string& number : numbers) {
+    if (label.find(request.only) == std::string::npos) continue;
+    for (const std::string& type : request.types) {
+      const CacheType cache = *cache_type_named(type);
+      const Batch batch(shape, is_fp8(cache) ? ScalarType::f16 : *scalar_type_named(type), cache);
+      for (const std::string& number : request.stages) {
         const Stage& stage = find_stage(number, Backend::cuda);
-        run_stage(stage, batch, shape, KernelVariant::automatic, "auto", rows);
+        if (!request.crossover)
+          run_stage(stage, batch, shape, KernelVariant::automatic, "auto", rows);
         if (stage.number == 5) run_stage(stage, batch, shape, KernelVariant::v1, "v1", rows);
         if (stage.number == 5) run_stage(stage, batch, shape, KernelVariant::v2, "v2", rows);
       }
     }
   }
-  if (file) file->commit(json_of(rows).dump(2) + "\n");
+  if (file) file->commit(json_of(request, rows).dump(2) + "\n");
   return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.wrong.empty(); })
              ? 0
              : 1;
@@ -406,17 +434,20 @@ int measure(const std::string& json, const std::vector<std::string>& numbers,
 
 int main(int argc, char** argv) {
   CLI::App program("Checks and times the stages on a GPU.");
-  std::string json, only;
-  std::vector<std::string> numbers = {"5"}, scalars = {"f16"};
-  program.add_option("--json", json, "write the results")->type_name("FILE");
-  program.add_option("--stages", numbers, "stages")->delimiter(',');
-  program.add_option("--scalars", scalars, "f16, bf16")
+  paged::PAGED_BACKEND::Request request;
+  for (int i = 0; i < argc; ++i) request.command += (i > 0 ? " " : "") + std::string(argv[i]);
+  program.add_option("--json", request.json, "write the results")->type_name("FILE");
+  program.add_option("--stages", request.stages, "stages")->delimiter(',');
+  program.add_option("--types", request.types, "types of the caches: f16, bf16, e4m3 beside f16")
       ->delimiter(',')
-      ->check(CLI::IsMember({"f16", "bf16"}));
-  program.add_option("--only", only, "only shapes whose name contains this");
+      ->check(CLI::IsMember({"f16", "bf16", "e4m3"}));
+  program.add_option("--only", request.only, "only shapes whose name contains this");
+  program.add_flag("--crossover", request.crossover,
+                   "instead of the usual shapes, those at which V1 and V2 change places");
+  program.add_option("--commit", request.commit, "what to record as the version that was measured");
   CLI11_PARSE(program, argc, argv);
   try {
-    return paged::PAGED_BACKEND::measure(json, numbers, scalars, only);
+    return paged::PAGED_BACKEND::measure(request);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "decode_benchmark: %s\n", error.what());
     return 1;

@@ -110,8 +110,10 @@ void read_partitioning(JsonObject& json, CaseSpec& spec) {
     spec.variant = KernelVariant::v1;
   else if (variant == "v2")
     spec.variant = KernelVariant::v2;
+  else if (variant == "v0.6.0")
+    spec.variant = KernelVariant::v060;
   else if (variant != "auto")
-    json.fail("variant", "is \"" + shortened(variant) + "\"; known are v1, v2, auto");
+    json.fail("variant", "is \"" + shortened(variant) + "\"; known are v1, v2, auto, v0.6.0");
 }
 
 void read_types(JsonObject& json, CaseSpec& spec) {

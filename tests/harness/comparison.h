@@ -32,8 +32,9 @@ struct Comparison {
 
 /// Compares an output, and all intermediates that were handed out, with the reference, in this
 /// order: the sets of NaN and infinity positions; every element against its own bound; all elements
-/// together, beyond what their rounding explains, so that a small bias shows; then the intermediates
-/// (intermediate_comparison.h). NaN is right where the reference is NaN, and nowhere else.
+/// together, beyond what their rounding explains, so that a small bias shows; then the
+/// intermediates (intermediate_comparison.h). NaN is right where the reference is NaN, and nowhere
+/// else.
 Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
                    const ReferenceAnswer& reference);
 

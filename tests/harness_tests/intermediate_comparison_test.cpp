@@ -55,7 +55,8 @@ class IntermediateComparisonTest : public ::testing::Test {
   std::string difference() const {
     return intermediate_difference(problem_, outputs_, reference_answer(problem_, arithmetic()));
   }
-  /// With `value` moved by a thousandth the comparison fails at `place`; afterwards it is as before.
+  /// With `value` moved by a thousandth the comparison fails at `place`; afterwards it is as
+  /// before.
   void expect_seen(float& value, const std::string& place) {
     const float before = value;
     for (const float wrong : {before * 1.001F + 1e-3F, kNan, kInfinity}) {

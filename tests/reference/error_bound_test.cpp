@@ -58,8 +58,8 @@ float rounded_to(ScalarType type, float value) {
   return value;
 }
 
-/// Products of up to 8 pairs of factors and their sum in f16: four pairs of products in a chain, the
-/// last pair in f32.
+/// Products of up to 8 pairs of factors and their sum in f16: four pairs of products in a chain,
+/// the last pair in f32.
 template <typename Factors>
 float half_products(int count, Factors factors) {
   float pair[2] = {0, 0};
@@ -113,7 +113,8 @@ class Emulator {
     const float sum = tree_sum(sums);
     const float inverse = 1.0F / (arithmetic_.guards_denominator ? sum + 1e-6F : sum);
     for (int dim = 0; dim < p_.head_size; ++dim) {
-      std::vector<float> lanes(static_cast<std::size_t>(arithmetic_.lanes_per_output), 0.0F);
+      const OutputSum dealt = output_sum(arithmetic_, p_.scalar, p_.block_size);
+      std::vector<float> lanes(static_cast<std::size_t>(dealt.lanes), 0.0F);
       const auto weight = [&](int t) {
         return rounded_to(arithmetic_.probabilities, u[static_cast<std::size_t>(t)] * inverse);
       };
@@ -127,8 +128,8 @@ class Emulator {
           });
       else
         for (int t = 0; t < length; ++t)
-          lane(t) = multiply_add(weight(t), value(seq, kv_head, first + t, dim), lane(t),
-                                 freedom_.fused_multiply_add);
+          lane(t / dealt.run) = multiply_add(weight(t), value(seq, kv_head, first + t, dim),
+                                             lane(t / dealt.run), freedom_.fused_multiply_add);
       e.output.push_back(rounded_to(output, tree_sum(lanes)));
     }
     e.maximum = maximum;
@@ -382,9 +383,9 @@ TEST_P(ErrorBoundOfTypes, CoversSeveralLanes) {
   StageArithmetic arithmetic;
   arithmetic.lanes_per_dot = 4;
   arithmetic.lanes_per_sum = 32;
-  arithmetic.lanes_per_output = 8;
+  arithmetic.warps_per_output = 4;
   const Shares largest = sweep(GetParam(), same_as(GetParam()), arithmetic);
-  report(std::string(name_of(GetParam())) + " lanes 4/32/8", largest);
+  report(std::string(name_of(GetParam())) + " lanes 4/32, 4 warps", largest);
   EXPECT_GT(largest.output, 0.01);
 }
 
@@ -399,7 +400,7 @@ TEST_P(ErrorBoundOfTypes, CoversProbabilitiesRoundedToTheScalar) {
 TEST(ErrorBound, CoversProductsInHalf) {
   StageArithmetic arithmetic = with_probabilities(StageArithmetic{}, ScalarType::f16);
   ASSERT_EQ(arithmetic.products, ScalarType::f16);
-  arithmetic.lanes_per_output = 4;
+  arithmetic.warps_per_output = 4;
   Shares largest = sweep(ScalarType::f16, CacheType::f16, arithmetic);
   report("f16 products", largest);
   EXPECT_GT(largest.output, 0.05);
@@ -539,6 +540,22 @@ TEST(ErrorBound, OfProductsInHalfGrowsWithTheContext) {
   }
 }
 
+TEST(ErrorBound, TokensOfAnOutputAreDealtInVectorsOfPages) {
+  StageArithmetic warps;
+  warps.warps_per_output = 4;
+  const auto expect = [&](ScalarType scalar, int block_size, int lanes, int run) {
+    const OutputSum sum = output_sum(warps, scalar, block_size);
+    EXPECT_EQ(sum.lanes, lanes) << name_of(scalar) << " " << block_size;
+    EXPECT_EQ(sum.run, run) << name_of(scalar) << " " << block_size;
+  };
+  expect(ScalarType::f16, 16, 8, 8);
+  expect(ScalarType::bf16, 8, 4, 8);
+  expect(ScalarType::f32, 8, 8, 4);
+  expect(ScalarType::f32, 32, 32, 4);
+  expect(ScalarType::f16, 4, 4, 4);
+  EXPECT_EQ(output_sum(StageArithmetic{}, ScalarType::f16, 16).lanes, 1);
+}
+
 TEST(ErrorBound, ShrinksWithMoreLanesAndGrowsWithCoarserTypes) {
   const DecodeProblem p = problem_of({.head_size = 128, .length = 400});
   const HeadErrorBound plain = bound_of(p, StageArithmetic{}, 0);
@@ -546,7 +563,7 @@ TEST(ErrorBound, ShrinksWithMoreLanesAndGrowsWithCoarserTypes) {
   lanes.lanes_per_dot = 8;
   EXPECT_LT(bound_of(p, lanes, 0).logits[0], plain.logits[0]);
   lanes = {};
-  lanes.lanes_per_output = 16;
+  lanes.warps_per_output = 4;
   EXPECT_LT(bound_of(p, lanes, 0).output[0], plain.output[0]);
   StageArithmetic coarse;
   coarse.probabilities = ScalarType::f16;

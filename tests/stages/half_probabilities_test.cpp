@@ -1,5 +1,5 @@
-// Probabilities and products in f16, as in vLLM v0.6.0: within the bounds that are derived for them,
-// and with an error that grows with the context as docs/error_bounds.md shows it.
+// Probabilities and products in f16, as in vLLM v0.6.0: within the bounds that are derived for
+// them, and with an error that grows with the context as docs/error_bounds.md shows it.
 #include "tests/harness/check_run.h"
 #include "tests/harness/invariants/cases.h"
 #include "tests/stages/execution_place.h"
