@@ -63,17 +63,6 @@ void check_tokens(const char* name, const Tensor& tokens, std::size_t num_slots,
                      to_string(expected) + " for " + std::to_string(num_slots) + " slots");
 }
 
-void check_slots(std::span<const std::int64_t> slots, const CacheGeometry& geometry) {
-  const std::int64_t num_slots = geometry.num_blocks * geometry.block_size;
-  for (std::size_t token = 0; token < slots.size(); ++token)
-    if (slots[token] < -1 || slots[token] >= num_slots)
-      throw InputError("the slot of token " + std::to_string(token) + " is " +
-                       std::to_string(slots[token]) + ", but the cache has " +
-                       text_of_block_count(geometry.num_blocks) + " of " +
-                       std::to_string(geometry.block_size) + " slots: it must be below " +
-                       std::to_string(num_slots) + ", or -1 to skip the token");
-}
-
 // Stores element `from` of `tokens` as element `to` of the cache.
 void store(Tensor& cache, std::int64_t to, const Tensor& tokens, std::int64_t from, float scale) {
   if (is_fp8(cache.type())) {
@@ -99,19 +88,6 @@ void for_each_element(const CacheGeometry& geometry, std::int64_t token, std::in
   }
 }
 
-void check_copies(std::span<const BlockCopy> copies, const CacheGeometry& from,
-                  const CacheGeometry& to) {
-  const auto check = [&](std::size_t i, const char* verb, std::int64_t block, std::int64_t limit) {
-    if (block < 0 || block >= limit)
-      throw InputError("copy " + std::to_string(i) + " " + verb + " block " +
-                       std::to_string(block) + ", but the cache has " + text_of_block_count(limit));
-  };
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    check(i, "reads", copies[i].from, from.num_blocks);
-    check(i, "writes", copies[i].to, to.num_blocks);
-  }
-}
-
 void check_equal_blocks(const CacheGeometry& from, const CacheGeometry& to) {
   const auto text = [](const CacheGeometry& geometry) {
     return to_string({geometry.num_kv_heads, geometry.head_size, geometry.block_size}) + " of " +
@@ -131,12 +107,36 @@ void copy_block(Tensor& to, const Tensor& from, const BlockCopy& copy, std::size
 
 }  // namespace
 
+void check_slots(std::span<const std::int64_t> slots, std::int64_t num_blocks, int block_size) {
+  const std::int64_t num_slots = num_blocks * block_size;
+  for (std::size_t token = 0; token < slots.size(); ++token)
+    if (slots[token] < -1 || slots[token] >= num_slots)
+      throw InputError("the slot of token " + std::to_string(token) + " is " +
+                       std::to_string(slots[token]) + ", but the cache has " +
+                       text_of_block_count(num_blocks) + " of " + std::to_string(block_size) +
+                       " slots: it must be below " + std::to_string(num_slots) +
+                       ", or -1 to skip the token");
+}
+
+void check_copies(std::span<const BlockCopy> copies, std::int64_t blocks_read,
+                  std::int64_t blocks_written) {
+  const auto check = [](std::size_t i, const char* verb, std::int64_t block, std::int64_t limit) {
+    if (block < 0 || block >= limit)
+      throw InputError("copy " + std::to_string(i) + " " + verb + " block " +
+                       std::to_string(block) + ", but the cache has " + text_of_block_count(limit));
+  };
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    check(i, "reads", copies[i].from, blocks_read);
+    check(i, "writes", copies[i].to, blocks_written);
+  }
+}
+
 void write_tokens(CachePair caches, const Tensor& keys, const Tensor& values,
                   std::span<const std::int64_t> slots, float k_scale, float v_scale) {
   const CacheGeometry geometry = geometry_of(caches);
   check_tokens("keys", keys, slots.size(), geometry);
   check_tokens("values", values, slots.size(), geometry);
-  check_slots(slots, geometry);
+  check_slots(slots, geometry.num_blocks, geometry.block_size);
   check_cache_scale("k_scale", k_scale);
   check_cache_scale("v_scale", v_scale);
 
@@ -164,7 +164,7 @@ void swap_blocks(CachePair from, CachePair to, std::span<const BlockCopy> copies
   const CacheGeometry source = geometry_of(from);
   const CacheGeometry target = geometry_of(to);
   check_equal_blocks(source, target);
-  check_copies(copies, source, target);
+  check_copies(copies, source.num_blocks, target.num_blocks);
 
   for (const BlockCopy& copy : copies) {
     copy_block(*to.key_cache, *from.key_cache, copy, source.bytes_per_block());

@@ -37,4 +37,11 @@ void copy_blocks(CachePair caches, std::span<const BlockCopy> copies);
 /// for bit. The pairs may differ in num_blocks only.
 void swap_blocks(CachePair from, CachePair to, std::span<const BlockCopy> copies);
 
+/// Throws InputError for a slot that is neither -1 nor in a cache of num_blocks blocks.
+void check_slots(std::span<const std::int64_t> slots, std::int64_t num_blocks, int block_size);
+
+/// Throws InputError for a copy from or to a block that is not in its cache.
+void check_copies(std::span<const BlockCopy> copies, std::int64_t blocks_read,
+                  std::int64_t blocks_written);
+
 }  // namespace paged

@@ -1,6 +1,7 @@
 // What the host does for the cache operations: checks, order, and copies over the bus.
 #include "stages/cache_operations.h"
 
+#include "reference/cache_operations.h"
 #include "reference/decode_problem.h"
 #include "reference/input_error.h"
 #include "stages/alignment_check.h"
@@ -69,29 +70,6 @@ void check_tokens(const TokenTensors& tokens, const CacheShape& shape) {
   const std::int64_t elements = std::int64_t{shape.num_kv_heads} * shape.head_size;
   check_at_least("key_stride", tokens.key_stride, elements);
   check_at_least("value_stride", tokens.value_stride, elements);
-}
-
-void check_slots(std::span<const std::int64_t> slots, const CacheShape& shape) {
-  const std::int64_t num_slots = shape.num_blocks * shape.block_size;
-  for (std::size_t token = 0; token < slots.size(); ++token)
-    if (slots[token] < -1 || slots[token] >= num_slots)
-      throw InputError("the slot of token " + std::to_string(token) + " is " +
-                       std::to_string(slots[token]) + ", but the cache has " +
-                       text_of_block_count(shape.num_blocks) + " of " +
-                       std::to_string(shape.block_size) + " slots: it must be below " +
-                       std::to_string(num_slots) + ", or -1 to skip the token");
-}
-
-void check_copies(std::span<const BlockCopy> copies, const CacheShape& from, const CacheShape& to) {
-  const auto check = [](std::size_t i, const char* verb, std::int64_t block, std::int64_t limit) {
-    if (block < 0 || block >= limit)
-      throw InputError("copy " + std::to_string(i) + " " + verb + " block " +
-                       std::to_string(block) + ", but the cache has " + text_of_block_count(limit));
-  };
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    check(i, "reads", copies[i].from, from.num_blocks);
-    check(i, "writes", copies[i].to, to.num_blocks);
-  }
 }
 
 void check_swap(const PagedCaches& device, const PagedCaches& host) {
@@ -192,7 +170,7 @@ void CacheOperations::write_tokens(const PagedCaches& caches, const TokenTensors
   check_range("num_tokens", static_cast<std::int64_t>(slots.size()), 0,
               device_.limits().max_grid_x);
   check_range("num_kv_heads", caches.shape.num_kv_heads, 1, device_.limits().max_grid_y);
-  check_slots(slots, caches.shape);
+  check_slots(slots, caches.shape.num_blocks, caches.shape.block_size);
   check_cache_scale("k_scale", k_scale);
   check_cache_scale("v_scale", v_scale);
   if (slots.empty()) return;
@@ -206,7 +184,7 @@ void CacheOperations::write_tokens(const PagedCaches& caches, const TokenTensors
 
 void CacheOperations::copy_blocks(const PagedCaches& caches, std::span<const BlockCopy> copies) {
   check_caches(caches);
-  check_copies(copies, caches.shape, caches.shape);
+  check_copies(copies, caches.shape.num_blocks, caches.shape.num_blocks);
   check_range("the number of copies", static_cast<std::int64_t>(copies.size()), 0,
               device_.limits().max_grid_x);
   check_range("num_kv_heads", caches.shape.num_kv_heads, 1, device_.limits().max_grid_y);
@@ -228,7 +206,7 @@ void CacheOperations::copy_blocks(const PagedCaches& caches, std::span<const Blo
 void CacheOperations::swap_out(const PagedCaches& device, const PagedCaches& host,
                                std::span<const BlockCopy> copies) {
   check_swap(device, host);
-  check_copies(copies, device.shape, host.shape);
+  check_copies(copies, device.shape.num_blocks, host.shape.num_blocks);
   device_.finish();
   for (const BlockCopy& copy : copies)
     for_each_piece(device, host, copy,
@@ -238,7 +216,7 @@ void CacheOperations::swap_out(const PagedCaches& device, const PagedCaches& hos
 void CacheOperations::swap_in(const PagedCaches& host, const PagedCaches& device,
                               std::span<const BlockCopy> copies) {
   check_swap(device, host);
-  check_copies(copies, host.shape, device.shape);
+  check_copies(copies, host.shape.num_blocks, device.shape.num_blocks);
   device_.finish();
   for (const BlockCopy& copy : copies)
     for_each_piece(host, device, copy,

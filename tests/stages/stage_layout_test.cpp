@@ -76,6 +76,7 @@ Stage spoilt_stage() {
     paged_decode_args spoilt = args;
     spoilt.query_stride += wrong_by.query_stride;
     spoilt.key_head_stride += wrong_by.key_head_stride;
+    spoilt.key_block_stride += wrong_by.key_block_stride;
     spoilt.value_head_stride += wrong_by.value_head_stride;
     spoilt.value_block_stride += wrong_by.value_block_stride;
     find_stage("1", Backend::cpu).run(spoilt);
@@ -106,6 +107,7 @@ void expect_finding(std::int64_t paged_decode_args::*stride, int error, const In
 
 TEST(InputLayoutTest, GapsThatAreReadAreFound) {
   expect_finding(&paged_decode_args::key_head_stride, -16, {.key_gaps = {16, 0}}, "key_cache");
+  expect_finding(&paged_decode_args::key_block_stride, -32, {.key_gaps = {0, 32}}, "key_cache");
   expect_finding(&paged_decode_args::value_block_stride, -32, {.value_gaps = {0, 32}},
                  "value_cache");
   expect_finding(&paged_decode_args::query_stride, -48, {.query_gap = 48}, "query");
