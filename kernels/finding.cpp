@@ -16,6 +16,8 @@ const char* name_of(FindingKind kind) {
       return "unwritten output";
     case FindingKind::misaligned_access:
       return "misaligned access";
+    case FindingKind::read_before_arrival:
+      return "read before arrival";
     case FindingKind::barrier_divergence:
       return "barrier divergence";
     case FindingKind::barrier_after_exit:

@@ -17,6 +17,9 @@ const char* advice_for(FindingKind kind) {
       return "Let some thread write every element, also for short and empty sequences.";
     case FindingKind::misaligned_access:
       return "Make the address a multiple of the access's size, or use a narrower type.";
+    case FindingKind::read_before_arrival:
+      return "Commit the copy to a group and wait for that group, or wait for the copy's mbarrier; "
+             "then let a barrier follow before other threads read.";
     case FindingKind::barrier_divergence:
       return "Move the barrier out of the branch, so that all threads of the block come to the "
              "same one.";

@@ -13,9 +13,12 @@ namespace paged::simt {
 namespace {
 
 const char* name_of(WarpOperation operation) {
-  constexpr const char* names[] = {"__syncwarp",       "__shfl_sync",     "__shfl_up_sync",
-                                   "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
-                                   "__any_sync",       "__all_sync",      "__activemask"};
+  constexpr const char* names[] = {
+      "__syncwarp",           "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+      "__shfl_xor_sync",      "__ballot_sync",     "__any_sync",        "__all_sync",
+      "__activemask",         "ldmatrix<1>",       "ldmatrix<2>",       "ldmatrix<4>",
+      "ldmatrix_trans<1>",    "ldmatrix_trans<2>", "ldmatrix_trans<4>", "mma_m16n8k16 of f16",
+      "mma_m16n8k16 of bf16", "mma_m16n8k8"};
   return names[static_cast<int>(operation)];
 }
 
@@ -125,6 +128,14 @@ void report_shuffle_from_absent_lane(Worker& worker, const Fiber& fiber) {
              (exists ? "mask " + hexadecimal(fiber.mask) + " does not name"
                      : "this warp of " + std::to_string(std::popcount(existing)) +
                            " threads does not have"));
+}
+
+void report_partial_warp(Worker& worker, const Fiber& fiber) {
+  const UncheckedScope unchecked;
+  report(worker, FindingKind::warp_lane_missing, place_of(fiber), fiber,
+         std::string("calls ") + name_of(fiber.operation) +
+             ", which needs all 32 lanes, in a warp of " +
+             std::to_string(std::popcount(worker.warps[fiber.warp].existing)) + " threads");
 }
 
 void report_shuffle_width(Worker& worker, const Fiber& fiber, int width) {

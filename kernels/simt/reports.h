@@ -29,6 +29,8 @@ void report_barrier_after_exit(Worker& worker, const Fiber& waiting);
 void report_caller_not_in_mask(Worker& worker, const Fiber& fiber);
 void report_exited_lanes_in_mask(Worker& worker, const Fiber& fiber, unsigned exited);
 void report_shuffle_from_absent_lane(Worker& worker, const Fiber& fiber);
+/// A warp of fewer than 32 threads at an operation that needs all lanes.
+void report_partial_warp(Worker& worker, const Fiber& fiber);
 void report_shuffle_width(Worker& worker, const Fiber& fiber, int width);
 void report_warp_operation_mismatch(Worker& worker, const Fiber& one, const Fiber& other);
 void report_deadlock(Worker& worker);

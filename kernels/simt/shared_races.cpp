@@ -1,7 +1,6 @@
 #include "kernels/simt/shared_races.h"
 
 #include "kernels/kernel_name.h"
-#include "kernels/simt/program_symbols.h"
 #include "kernels/simt/reports.h"
 #include "kernels/simt/shared_memory.h"
 #include "kernels/simt/worker.h"
@@ -16,11 +15,6 @@ namespace paged::simt {
 namespace {
 
 constexpr std::size_t kCellBytes = 4;
-
-const char* name_of(AccessKind kind) {
-  constexpr const char* names[] = {"read", "write", "atomic"};
-  return names[static_cast<int>(kind)];
-}
 
 }  // namespace
 
@@ -73,6 +67,7 @@ void SharedRaces::at_warp_sync(int warp, unsigned lanes) {
 }
 
 void SharedRaces::see(Worker& worker, const Access& access) {
+  if (worker.async_copies.are_watched()) worker.async_copies.see(worker, access);
   const std::uintptr_t end = access.address + access.size;
   for (std::uintptr_t word = access.address / kCellBytes * kCellBytes; word < end;
        word += kCellBytes) {
@@ -145,28 +140,19 @@ int SharedRaces::racing_reader(const Cell& cell, std::uint8_t bytes, int now) co
   return other && cell.other_reader / kWarpSize != now / kWarpSize ? cell.other_reader : -1;
 }
 
-std::string SharedRaces::place_of(std::uintptr_t address) const {
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  if (address - dynamic < kMaxSharedBytes)
-    return "byte " + std::to_string(address - dynamic) + " of the dynamic shared memory";
-  const ThreadLocalVariable variable = thread_local_variable_at(address);
-  return variable.name.empty()
-             ? "shared memory"
-             : "byte " + std::to_string(variable.offset) + " of '" + variable.name + "'";
-}
-
 void SharedRaces::stop_at_race(Worker& worker, const Access& access, int other,
                                std::uintptr_t other_pc, const char* other_kind) const {
   {
     const UncheckedScope unchecked;
     const Fiber& thread = worker.fibers[other];
-    worker.findings.add(
-        {FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
-         describe_thread(*worker.current) + ": " + std::to_string(access.size) + "-byte " +
-             name_of(access.kind) + " at " + place_of(access.address) + " races with " +
-             other_kind + " by thread " + text_of_extent(thread.coordinates.thread) + " (warp " +
-             std::to_string(thread.warp) + ", lane " + std::to_string(thread.lane) + ")",
-         1, CodePlace{other_pc, ""}});
+    worker.findings.add({FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
+                         describe_thread(*worker.current) + ": " + std::to_string(access.size) +
+                             "-byte " + name_of(access.kind) + " at " +
+                             place_in_shared_memory(access.address) + " races with " + other_kind +
+                             " by thread " + text_of_extent(thread.coordinates.thread) + " (warp " +
+                             std::to_string(thread.warp) + ", lane " + std::to_string(thread.lane) +
+                             ")",
+                         1, CodePlace{other_pc, ""}});
   }
   stop_block(worker);
 }
@@ -178,7 +164,7 @@ void SharedRaces::report_uninitialised(Worker& worker, const Access& access) con
   report(worker, FindingKind::uninitialised_read, place, *worker.current,
          std::to_string(access.size) + "-byte " + name_of(access.kind) +
              " of shared memory that nothing in this block has written, at " +
-             place_of(access.address));
+             place_in_shared_memory(access.address));
 }
 
 }  // namespace paged::simt

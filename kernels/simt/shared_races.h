@@ -71,8 +71,6 @@ class SharedRaces {
   [[noreturn]] void stop_at_race(Worker& worker, const Access& access, int other,
                                  std::uintptr_t other_pc, const char* other_kind) const;
   void report_uninitialised(Worker& worker, const Access& access) const;
-  /// "byte 8 of 'scratch'"
-  std::string place_of(std::uintptr_t address) const;
 
   std::uintptr_t begin_ = 0;
   std::size_t num_cells_ = 0;
