@@ -24,6 +24,8 @@ const char* name_of(FindingKind kind) {
       return "barrier after exit";
     case FindingKind::deadlock:
       return "deadlock";
+    case FindingKind::mbarrier_misuse:
+      return "mbarrier misuse";
     case FindingKind::warp_operation_mismatch:
       return "warp operation mismatch";
     case FindingKind::warp_lane_missing:

@@ -18,6 +18,7 @@ enum class FindingKind {
   barrier_divergence,   ///< threads of one block wait at different barriers
   barrier_after_exit,   ///< a barrier that some threads can no longer reach
   deadlock,
+  mbarrier_misuse,  ///< an mbarrier that is not there, or an arrival that its phase has no room for
   warp_operation_mismatch,  ///< lanes joined different warp operations or masks
   warp_lane_missing,  ///< a warp operation names an exited lane, or reads one outside the mask
   stack_overflow,

@@ -26,7 +26,12 @@ const char* advice_for(FindingKind kind) {
     case FindingKind::barrier_after_exit:
       return "Let threads without work skip it, not return, as long as a barrier follows.";
     case FindingKind::deadlock:
-      return "Let every thread that others wait for come to the same barrier or warp operation.";
+      return "Let every thread that others wait for come to the same barrier or warp operation, "
+             "and as many arrivals and bytes to each mbarrier as it was told.";
+    case FindingKind::mbarrier_misuse:
+      return "Let one thread call mbarrier_init() with the number of arrivals of one phase, "
+             "__syncthreads() follow, and arrive for the next phase only after this one has been "
+             "waited for.";
     case FindingKind::warp_operation_mismatch:
       return "Give all lanes the same operation with the same mask, outside of branches that "
              "divide the warp.";

@@ -1,6 +1,5 @@
 #include "kernels/simt/async_copies.h"
 
-#include "kernels/kernel_name.h"
 #include "kernels/simt/async_copy.h"
 #include "kernels/simt/device_memory.h"
 #include "kernels/simt/program_symbols.h"
@@ -183,16 +182,15 @@ void AsyncCopies::see(Worker& worker, const Access& access) const {
     const AsyncCopy& copy = copies_[*marked - 1];
     const Fiber& thread = worker.fibers[copy.thread];
     const bool reads = access.kind == AccessKind::read;
-    worker.findings.add(
-        {reads ? FindingKind::read_before_arrival : FindingKind::data_race, worker.launch->kernel,
-         CodePlace{access.pc, ""},
-         describe_thread(*worker.current) + ": " + std::to_string(access.size) + "-byte " +
-             name_of(access.kind) + " at " + place_in_shared_memory(access.address) +
-             (reads ? " before a " : " races with a ") + text_of(copy) + " by thread " +
-             text_of_extent(thread.coordinates.thread) + " (warp " + std::to_string(thread.warp) +
-             ", lane " + std::to_string(thread.lane) + ")" +
-             (reads ? " has been waited for, which starts" : ", which starts"),
-         1, CodePlace{copy.pc, ""}});
+    worker.findings.add({reads ? FindingKind::read_before_arrival : FindingKind::data_race,
+                         worker.launch->kernel, CodePlace{access.pc, ""},
+                         describe_thread(*worker.current) + ": " + std::to_string(access.size) +
+                             "-byte " + name_of(access.kind) + " at " +
+                             place_in_shared_memory(access.address) +
+                             (reads ? " before a " : " races with a ") + text_of(copy) + " by " +
+                             text_of_thread(thread) +
+                             (reads ? " has been waited for, which starts" : ", which starts"),
+                         1, CodePlace{copy.pc, ""}});
   }
   stop_block(worker);
 }

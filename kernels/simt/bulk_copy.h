@@ -12,16 +12,15 @@ namespace paged::simt {
 
 using MbarrierWord = unsigned long long;
 
-void make_mbarrier(MbarrierWord* barrier, unsigned arrivals, std::source_location where) noexcept;
+void make_mbarrier(MbarrierWord* barrier, unsigned arrivals) noexcept;
 /// expect_bytes: announced with the arrival
-void arrive_at_mbarrier(MbarrierWord* barrier, unsigned expect_bytes,
-                        std::source_location where) noexcept;
+void arrive_at_mbarrier(MbarrierWord* barrier, unsigned expect_bytes) noexcept;
 /// False if the phase is not over although no thread can go on otherwise.
 bool try_wait_for_mbarrier(MbarrierWord* barrier, unsigned parity,
                            std::source_location where) noexcept;
 void wait_for_mbarrier(MbarrierWord* barrier, unsigned parity, std::source_location where) noexcept;
-void start_bulk_copy(void* destination, const void* source, unsigned bytes, MbarrierWord* barrier,
-                     std::source_location where) noexcept;
+void start_bulk_copy(void* destination, const void* source, unsigned bytes,
+                     MbarrierWord* barrier) noexcept;
 
 }  // namespace paged::simt
 
@@ -33,9 +32,8 @@ using Mbarrier = simt::MbarrierWord;
 
 /// Makes a barrier for `arrivals` arrivals a phase, 1 ... 2^20 - 1. One thread calls it; a
 /// fence_proxy_async() and a barrier of the block must follow before others, or a bulk copy, use it.
-__forceinline__ void mbarrier_init(Mbarrier* barrier, unsigned arrivals,
-                                   std::source_location where = std::source_location::current()) {
-  simt::make_mbarrier(barrier, arrivals, where);
+__forceinline__ void mbarrier_init(Mbarrier* barrier, unsigned arrivals) {
+  simt::make_mbarrier(barrier, arrivals);
 }
 
 /// Orders what this thread did in shared memory by ordinary loads and stores before later bulk
@@ -43,16 +41,11 @@ __forceinline__ void mbarrier_init(Mbarrier* barrier, unsigned arrivals,
 __forceinline__ void fence_proxy_async() {}
 
 /// One arrival. What the thread did before is visible to whoever waits for the phase.
-__forceinline__ void mbarrier_arrive(Mbarrier* barrier,
-                                     std::source_location where = std::source_location::current()) {
-  simt::arrive_at_mbarrier(barrier, 0, where);
-}
+__forceinline__ void mbarrier_arrive(Mbarrier* barrier) { simt::arrive_at_mbarrier(barrier, 0); }
 
 /// Announces `bytes` bytes, less than 2^20, that copies will bring in this phase, and arrives.
-__forceinline__ void mbarrier_arrive_expect_tx(
-    Mbarrier* barrier, unsigned bytes,
-    std::source_location where = std::source_location::current()) {
-  simt::arrive_at_mbarrier(barrier, bytes, where);
+__forceinline__ void mbarrier_arrive_expect_tx(Mbarrier* barrier, unsigned bytes) {
+  simt::arrive_at_mbarrier(barrier, bytes);
 }
 
 /// Whether the phase of that parity, 0 for the phases 0, 2, 4 ..., is over; waits if it isn't, as
@@ -75,9 +68,8 @@ __forceinline__ void mbarrier_wait_parity(
 /// addresses are multiples of 16. The bytes count towards the barrier's phase, and are there for
 /// whoever has waited for it.
 __forceinline__ void cp_async_bulk(void* shared, const void* global, unsigned bytes,
-                                   Mbarrier* barrier,
-                                   std::source_location where = std::source_location::current()) {
-  simt::start_bulk_copy(shared, global, bytes, barrier, where);
+                                   Mbarrier* barrier) {
+  simt::start_bulk_copy(shared, global, bytes, barrier);
 }
 
 }  // namespace paged::PAGED_BACKEND

@@ -71,6 +71,12 @@ class AccessChecker {
   void at_warp_sync(int warp, unsigned lanes) { shared_.at_warp_sync(warp, lanes); }
   /// An asynchronous copy of the running thread writes to shared memory, in bounds.
   void at_copy_arrival(Worker& worker, const Access& access) { shared_.see(worker, access); }
+  /// A bulk copy writes to shared memory, in bounds; see SharedRaces.
+  void at_bulk_arrival(const Access& access, int actor, SyncClock& clock) {
+    shared_.see_bulk_arrival(access, actor, clock);
+  }
+  void release(int thread, SyncClock& clock) { shared_.release(thread, clock); }
+  void acquire(int thread, const SyncClock& clock) { shared_.acquire(thread, clock); }
 
   /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
   /// Nearly all accesses are fine: they leave here after a few comparisons.

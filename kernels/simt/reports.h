@@ -17,6 +17,9 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 /// "block (0,1,0), thread (5,0,0) (warp 0, lane 5), phase QK"
 std::string describe_thread(const Fiber& fiber);
 
+/// "thread (5,0,0) (warp 0, lane 5)"
+std::string text_of_thread(const Fiber& fiber);
+
 /// "__shfl_xor_sync at stage_02.cu:71"
 std::string describe_wait(const Fiber& fiber);
 

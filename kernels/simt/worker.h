@@ -7,6 +7,7 @@
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch.h"
 #include "kernels/simt/matrix_exchange.h"
+#include "kernels/simt/mbarriers.h"
 
 #include <array>
 #include <cstdint>
@@ -59,6 +60,7 @@ struct Worker {
   BlockFindings findings;
   AccessChecker checker;
   AsyncCopies async_copies;
+  Mbarriers mbarriers;
   MatrixExchange matrices;
   std::unique_ptr<char[]> fault_stack;  ///< where reporting goes on after a stack overflow
 };

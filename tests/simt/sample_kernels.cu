@@ -8,6 +8,7 @@ void add_arithmetic(SampleKernels& kernels);
 void add_async_copies(SampleKernels& kernels);
 void add_atomics(SampleKernels& kernels);
 void add_barriers(SampleKernels& kernels);
+void add_bulk_copies(SampleKernels& kernels);
 void add_conversions(SampleKernels& kernels);
 void add_coordinates(SampleKernels& kernels);
 void add_gather(SampleKernels& kernels);
@@ -24,6 +25,7 @@ SampleKernels sample_kernels() {
   add_async_copies(kernels);
   add_atomics(kernels);
   add_barriers(kernels);
+  add_bulk_copies(kernels);
   add_conversions(kernels);
   add_coordinates(kernels);
   add_gather(kernels);

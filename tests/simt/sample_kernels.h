@@ -104,6 +104,13 @@ struct SampleKernels {
   /// `stages` (2, 3 or 4) buffers
   void (*sum_in_ring)(int stages, int tiles, int threads, const float* values, float* sums);
 
+  /// Copies `bytes` bytes, a multiple of 16 * pieces, in so many bulk copies on one mbarrier.
+  void (*copy_bulk)(int pieces, int bytes, const void* from, void* to);
+  /// As sum_in_ring(), threads a multiple of 32, with a warp besides that fetches tiles by bulk copies.
+  void (*sum_in_bulk_ring)(int stages, int tiles, int threads, const float* values, float* sums);
+  /// As rotate_static(), with an mbarrier in place of __syncthreads().
+  void (*rotate_by_mbarrier)(int threads, int rounds, const int* values, int* results);
+
   /// By one warp. matrices: [count, 8, 8], 16-bit; registers: [32, count]; count: 1, 2 or 4
   void (*load_fragments)(int count, bool transposed, const std::uint16_t* matrices,
                          unsigned* registers);
