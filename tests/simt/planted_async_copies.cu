@@ -114,6 +114,16 @@ __global__ void barrier_between_copy_and_wait(int* values, int* results) {
   results[own()] = tile[other()];  // mistake: barrier before the wait
 }
 
+// Warp 0 has waited for its bytes when warp 1 reads them, but nothing says so to warp 1.
+__global__ void read_what_others_waited_for(int* values, int* results) {
+  __shared__ int tile[kThreads];
+  cp_async<4>(&tile[own()], &values[own()]);
+  cp_async_commit_group();
+  __syncthreads();
+  cp_async_wait_group<0>();
+  if (own() >= 32) results[own()] = tile[own() - 32];  // mistake: another warp's wait
+}
+
 __global__ void warp_barrier_after_wait(int* values, int* results) {
   __shared__ int tile[kThreads];
   cp_async<4>(&tile[own()], &values[own()]);
@@ -297,6 +307,10 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels) {
         "thread (0,0,0)");
   plant("barrier before the wait", run<barrier_between_copy_and_wait>, early,
         "barrier_between_copy_and_wait", "by thread (32,0,0) (warp 1, lane 0) has been waited for");
+  plant("another warp's wait", run<read_what_others_waited_for>, race,
+        "read_what_others_waited_for",
+        "thread (32,0,0) (warp 1, lane 0): 4-byte read at byte 0 of 'tile' races with a write by "
+        "thread (0,0,0) (warp 0, lane 0) at planted_async_copies.cu:");
   clean("warp barrier after the wait", run<warp_barrier_after_wait>);
   plant("copy over what is read", run<copy_over_what_is_read>, race, "copy_over_what_is_read",
         "4-byte read at byte 0 of 'tile' races with a write by thread (0,0,0)");
