@@ -7,6 +7,9 @@
 #pragma once
 
 #if defined(__CUDACC__)
+#  include "kernels/cuda/async_copy.h"
+#  include "kernels/cuda/bulk_copy.h"
+#  include "kernels/cuda/matrix_operations.h"
 #  include "kernels/cuda_launch.h"
 
 #  include <cuda_bf16.h>

@@ -16,12 +16,16 @@ const char* name_of(FindingKind kind) {
       return "unwritten output";
     case FindingKind::misaligned_access:
       return "misaligned access";
+    case FindingKind::read_before_arrival:
+      return "read before arrival";
     case FindingKind::barrier_divergence:
       return "barrier divergence";
     case FindingKind::barrier_after_exit:
       return "barrier after exit";
     case FindingKind::deadlock:
       return "deadlock";
+    case FindingKind::mbarrier_misuse:
+      return "mbarrier misuse";
     case FindingKind::warp_operation_mismatch:
       return "warp operation mismatch";
     case FindingKind::warp_lane_missing:

@@ -14,9 +14,11 @@ enum class FindingKind {
   data_race,  ///< two accesses of which one writes, and nothing orders them
   unwritten_output,
   misaligned_access,
-  barrier_divergence,  ///< threads of one block wait at different barriers
-  barrier_after_exit,  ///< a barrier that some threads can no longer reach
+  read_before_arrival,  ///< of bytes that an asynchronous copy has yet to bring
+  barrier_divergence,   ///< threads of one block wait at different barriers
+  barrier_after_exit,   ///< a barrier that some threads can no longer reach
   deadlock,
+  mbarrier_misuse,  ///< an mbarrier that is not there, or an arrival that its phase has no room for
   warp_operation_mismatch,  ///< lanes joined different warp operations or masks
   warp_lane_missing,  ///< a warp operation names an exited lane, or reads one outside the mask
   stack_overflow,

@@ -162,8 +162,8 @@ HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv,
   const Rounding product = rounding_to(arithmetic.products);
   const double products = bound_products(arithmetic.products);
   // Partitions normalise each with a guard and roundings of its own, and a sum of at least 1 (its
-  // greatest exponential): unlike the common ones, these errors differ from token to token. Then the
-  // outputs of the partitions are weighed and added in a chain.
+  // greatest exponential): unlike the common ones, these errors differ from token to token. Then
+  // the outputs of the partitions are weighed and added in a chain.
   const double merged = std::ceil(static_cast<double>(tokens) / problem.partition_size);
   const double partition_error =
       arithmetic.partitions ? 2 * kDenominatorGuard + gamma(kNormaliseRoundings + 1 + merged) : 0;

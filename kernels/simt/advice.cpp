@@ -17,13 +17,21 @@ const char* advice_for(FindingKind kind) {
       return "Let some thread write every element, also for short and empty sequences.";
     case FindingKind::misaligned_access:
       return "Make the address a multiple of the access's size, or use a narrower type.";
+    case FindingKind::read_before_arrival:
+      return "Commit the copy to a group and wait for that group, or wait for the copy's mbarrier; "
+             "then let a barrier follow before other threads read.";
     case FindingKind::barrier_divergence:
       return "Move the barrier out of the branch, so that all threads of the block come to the "
              "same one.";
     case FindingKind::barrier_after_exit:
       return "Let threads without work skip it, not return, as long as a barrier follows.";
     case FindingKind::deadlock:
-      return "Let every thread that others wait for come to the same barrier or warp operation.";
+      return "Let every thread that others wait for come to the same barrier or warp operation, "
+             "and as many arrivals and bytes to each mbarrier as it was told.";
+    case FindingKind::mbarrier_misuse:
+      return "Let one thread call mbarrier_init() with the number of arrivals of one phase, "
+             "__syncthreads() follow, and arrive for the next phase only after this one has been "
+             "waited for.";
     case FindingKind::warp_operation_mismatch:
       return "Give all lanes the same operation with the same mask, outside of branches that "
              "divide the warp.";

@@ -16,8 +16,7 @@ thread_local IgnoredRange ignored_range;
 namespace {
 
 std::string what_access(const Access& access) {
-  constexpr const char* names[] = {"read", "write", "atomic"};
-  return std::to_string(access.size) + "-byte " + names[static_cast<int>(access.kind)];
+  return std::to_string(access.size) + "-byte " + name_of(access.kind);
 }
 
 FindingKind out_of_bounds(const Access& access) {

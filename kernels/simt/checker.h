@@ -13,6 +13,11 @@ struct Worker;
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
+constexpr const char* name_of(AccessKind kind) {
+  constexpr const char* names[] = {"read", "write", "atomic"};
+  return names[static_cast<int>(kind)];
+}
+
 /// One access, before it is executed.
 struct Access {
   std::uintptr_t address;
@@ -64,6 +69,14 @@ class AccessChecker {
   void end_block(Worker& worker);
   void at_barrier() { shared_.at_barrier(); }  ///< all live threads came to it
   void at_warp_sync(int warp, unsigned lanes) { shared_.at_warp_sync(warp, lanes); }
+  /// An asynchronous copy of the running thread writes to shared memory, in bounds.
+  void at_copy_arrival(Worker& worker, const Access& access) { shared_.see(worker, access); }
+  /// A bulk copy writes to shared memory, in bounds; see SharedRaces.
+  void at_bulk_arrival(const Access& access, int actor, SyncClock& clock) {
+    shared_.see_bulk_arrival(access, actor, clock);
+  }
+  void release(int thread, SyncClock& clock) { shared_.release(thread, clock); }
+  void acquire(int thread, const SyncClock& clock) { shared_.acquire(thread, clock); }
 
   /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
   /// Nearly all accesses are fine: they leave here after a few comparisons.

@@ -19,7 +19,7 @@ inline constexpr int kMaxWarps = kMaxThreads / kWarpSize;
 
 using FiberContext = boost::context::detail::fcontext_t;
 
-enum class FiberState : std::uint8_t { ready, at_barrier, at_warp_operation, exited };
+enum class FiberState : std::uint8_t { ready, at_barrier, at_warp_operation, at_mbarrier, exited };
 
 struct alignas(64) Fiber {
   ThreadCoordinates coordinates;

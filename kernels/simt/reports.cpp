@@ -13,9 +13,12 @@ namespace paged::simt {
 namespace {
 
 const char* name_of(WarpOperation operation) {
-  constexpr const char* names[] = {"__syncwarp",       "__shfl_sync",     "__shfl_up_sync",
-                                   "__shfl_down_sync", "__shfl_xor_sync", "__ballot_sync",
-                                   "__any_sync",       "__all_sync",      "__activemask"};
+  constexpr const char* names[] = {
+      "__syncwarp",           "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+      "__shfl_xor_sync",      "__ballot_sync",     "__any_sync",        "__all_sync",
+      "__activemask",         "ldmatrix<1>",       "ldmatrix<2>",       "ldmatrix<4>",
+      "ldmatrix_trans<1>",    "ldmatrix_trans<2>", "ldmatrix_trans<4>", "mma_m16n8k16 of f16",
+      "mma_m16n8k16 of bf16", "mma_m16n8k8"};
   return names[static_cast<int>(operation)];
 }
 
@@ -41,11 +44,10 @@ std::vector<Group> group_threads(const Worker& worker) {
   std::vector<Group> groups;
   for (int id = 0; id < worker.num_threads; ++id) {
     const Fiber& fiber = worker.fibers[id];
-    const std::string what =
-        fiber.state == FiberState::exited
-            ? "exited"
-            : (fiber.state == FiberState::at_barrier ? "wait at " + describe_wait(fiber)
-                                                     : "wait at " + with_mask(fiber));
+    const std::string what = fiber.state == FiberState::exited ? "exited"
+                             : fiber.state == FiberState::at_warp_operation
+                                 ? "wait at " + with_mask(fiber)
+                                 : "wait at " + describe_wait(fiber);
     if (!groups.empty() && groups.back().what == what)
       groups.back().last = id;
     else
@@ -61,17 +63,22 @@ bool same_position(const std::source_location& a, const std::source_location& b)
          (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
 }
 
+std::string text_of_thread(const Fiber& fiber) {
+  return "thread " + text_of_extent(fiber.coordinates.thread) + " (warp " +
+         std::to_string(fiber.warp) + ", lane " + std::to_string(fiber.lane) + ")";
+}
+
 std::string describe_thread(const Fiber& fiber) {
-  std::string text = "block " + text_of_extent(fiber.coordinates.block) + ", thread " +
-                     text_of_extent(fiber.coordinates.thread) + " (warp " +
-                     std::to_string(fiber.warp) + ", lane " + std::to_string(fiber.lane) + ")";
+  std::string text =
+      "block " + text_of_extent(fiber.coordinates.block) + ", " + text_of_thread(fiber);
   if (fiber.phase) text += std::string(", phase ") + paged::name_of(*fiber.phase);
   return text;
 }
 
 std::string describe_wait(const Fiber& fiber) {
-  const char* what =
-      fiber.state == FiberState::at_barrier ? "__syncthreads" : name_of(fiber.operation);
+  const char* what = fiber.state == FiberState::at_barrier    ? "__syncthreads"
+                     : fiber.state == FiberState::at_mbarrier ? "an mbarrier"
+                                                              : name_of(fiber.operation);
   return std::string(what) + " at " + text_of(fiber.where);
 }
 
@@ -127,6 +134,14 @@ void report_shuffle_from_absent_lane(Worker& worker, const Fiber& fiber) {
                            " threads does not have"));
 }
 
+void report_partial_warp(Worker& worker, const Fiber& fiber) {
+  const UncheckedScope unchecked;
+  report(worker, FindingKind::warp_lane_missing, place_of(fiber), fiber,
+         std::string("calls ") + name_of(fiber.operation) +
+             ", which needs all 32 lanes, in a warp of " +
+             std::to_string(std::popcount(worker.warps[fiber.warp].existing)) + " threads");
+}
+
 void report_shuffle_width(Worker& worker, const Fiber& fiber, int width) {
   const UncheckedScope unchecked;
   report(worker, FindingKind::warp_lane_missing, place_of(fiber), fiber,
@@ -143,12 +158,12 @@ void report_warp_operation_mismatch(Worker& worker, const Fiber& one, const Fibe
 
 void report_deadlock(Worker& worker) {
   const UncheckedScope unchecked;
-  const Fiber* waiting = nullptr;  // at a warp operation, if there is one: a barrier would be open
+  const Fiber* waiting = nullptr;  // not at a barrier, if there is one: it would be open
   for (int id = 0; id < worker.num_threads; ++id) {
     const Fiber& fiber = worker.fibers[id];
     if (fiber.state == FiberState::exited) continue;
     if (waiting == nullptr ||
-        (waiting->state == FiberState::at_barrier && fiber.state == FiberState::at_warp_operation))
+        (waiting->state == FiberState::at_barrier && fiber.state != FiberState::at_barrier))
       waiting = &fiber;
   }
 
@@ -161,12 +176,14 @@ void report_deadlock(Worker& worker) {
            std::to_string(group.last) + " " + group.what;
   }
   if (groups.size() > kMostGroups) who += "; and so on";
+  who += worker.mbarriers.describe_waits();
   report(worker, FindingKind::deadlock, place_of(*waiting), *waiting, who);
 }
 
 bool resolve_standstill(Worker& worker) {
   if (worker.num_exited == worker.num_threads) return false;
   if (release_active_masks(worker)) return true;
+  if (worker.mbarriers.refuse_try_waits(worker)) return true;
   report_deadlock(worker);
   stop_block(worker);
 }

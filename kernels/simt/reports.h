@@ -17,6 +17,9 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 /// "block (0,1,0), thread (5,0,0) (warp 0, lane 5), phase QK"
 std::string describe_thread(const Fiber& fiber);
 
+/// "thread (5,0,0) (warp 0, lane 5)"
+std::string text_of_thread(const Fiber& fiber);
+
 /// "__shfl_xor_sync at stage_02.cu:71"
 std::string describe_wait(const Fiber& fiber);
 
@@ -29,6 +32,8 @@ void report_barrier_after_exit(Worker& worker, const Fiber& waiting);
 void report_caller_not_in_mask(Worker& worker, const Fiber& fiber);
 void report_exited_lanes_in_mask(Worker& worker, const Fiber& fiber, unsigned exited);
 void report_shuffle_from_absent_lane(Worker& worker, const Fiber& fiber);
+/// A warp of fewer than 32 threads at an operation that needs all lanes.
+void report_partial_warp(Worker& worker, const Fiber& fiber);
 void report_shuffle_width(Worker& worker, const Fiber& fiber, int width);
 void report_warp_operation_mismatch(Worker& worker, const Fiber& one, const Fiber& other);
 void report_deadlock(Worker& worker);

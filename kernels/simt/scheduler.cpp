@@ -70,6 +70,9 @@ void begin_block(Worker& worker) {
     const unsigned lanes = low_bits(worker.num_threads - w * kWarpSize);
     worker.warps[w] = {lanes, lanes, 0};
   }
+  worker.async_copies.begin_block();
+  worker.mbarriers.begin_block();
+  worker.matrices.begin_block();
   place_threads(worker);
   std::memset(dynamic_shared, 0xFF, worker.launch->shared_bytes);
 }

@@ -1,11 +1,20 @@
 // The dynamic shared memory of a launch.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 namespace paged::simt {
 
 /// What an H200 gives to one block, with opt-in: 227 KB.
 inline constexpr std::size_t kMaxSharedBytes = 232448;
+
+/// Whether an address is where the calling OS thread's blocks have their shared memory, static and
+/// dynamic, in use or not.
+bool is_shared_memory(std::uintptr_t address);
+
+/// "byte 8 of 'scratch'", "byte 8 of the dynamic shared memory"
+std::string place_in_shared_memory(std::uintptr_t address);
 
 }  // namespace paged::simt
 

@@ -1,7 +1,5 @@
 #include "kernels/simt/shared_races.h"
 
-#include "kernels/kernel_name.h"
-#include "kernels/simt/program_symbols.h"
 #include "kernels/simt/reports.h"
 #include "kernels/simt/shared_memory.h"
 #include "kernels/simt/worker.h"
@@ -13,23 +11,15 @@
 
 namespace paged::simt {
 
-namespace {
-
-constexpr std::size_t kCellBytes = 4;
-
-const char* name_of(AccessKind kind) {
-  constexpr const char* names[] = {"read", "write", "atomic"};
-  return names[static_cast<int>(kind)];
-}
-
-}  // namespace
-
-void SharedRaces::Free::operator()(Cell* cells) const { std::free(cells); }
+void SharedRaces::Free::operator()(void* memory) const { std::free(memory); }
 
 void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
   begin_ = begin / kCellBytes * kCellBytes;
   const std::size_t num_cells = (begin + size - begin_ + kCellBytes - 1) / kCellBytes;
   if (num_cells == num_cells_) return;
+  if (known_ == nullptr)
+    known_.reset(static_cast<SyncClock*>(std::calloc(kMaxThreads, sizeof(SyncClock))));
+  if (known_ == nullptr) throw std::bad_alloc();
   // Zeros from the system, which gives no memory to what is never touched.
   cells_.reset(static_cast<Cell*>(std::calloc(num_cells, sizeof(Cell))));
   if (cells_ == nullptr) throw std::bad_alloc();
@@ -52,6 +42,7 @@ void SharedRaces::reset_clocks() {
     clocks_[thread].fill(0);
     clocks_[thread][thread % kWarpSize] = 1;
   }
+  copy_clocks_.fill(0);
   warps_synced_ = false;
 }
 
@@ -70,20 +61,16 @@ void SharedRaces::at_warp_sync(int warp, unsigned lanes) {
     // At the end of its range a clock stops: races go unseen then, and none is made up.
     if (clocks[lane] != std::numeric_limits<std::uint16_t>::max()) ++clocks[lane];
   });
+  share_in_warp(warp, lanes);
 }
 
 void SharedRaces::see(Worker& worker, const Access& access) {
-  const std::uintptr_t end = access.address + access.size;
-  for (std::uintptr_t word = access.address / kCellBytes * kCellBytes; word < end;
-       word += kCellBytes) {
-    const unsigned first = access.address > word ? static_cast<unsigned>(access.address - word) : 0;
-    const unsigned last = static_cast<unsigned>(std::min<std::uintptr_t>(end - word, kCellBytes));
-    const auto bytes = static_cast<std::uint8_t>((1U << last) - (1U << first));
-    see_cell(worker, access, cells_[(word - begin_) / kCellBytes], bytes);
-  }
+  if (worker.async_copies.are_watched()) worker.async_copies.see(worker, access);
+  for_each_cell(access.address, access.size,
+                [&](Cell& cell, std::uint8_t bytes) { see_cell(worker, access, cell, bytes); });
 }
 
-void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes) {
+void SharedRaces::open(Cell& cell) const {
   if (cell.epoch != epoch_) {
     cell.epoch = epoch_;
     cell.writer = cell.read_warp = cell.other_reader = kNobody;
@@ -93,6 +80,10 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
     cell.initialised_in = first_epoch_;
     cell.initialised = 0;
   }
+}
+
+void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes) {
+  open(cell);
   const int self = worker.current->id;
   const bool atomic = access.kind == AccessKind::atomic;
   if (cell.writer != kNobody && (cell.written & bytes) != 0 && !(atomic && cell.atomic) &&
@@ -116,6 +107,7 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
       if (cell.other_reader != self) cell.other_read = 0;
       cell.other_reader = static_cast<std::uint16_t>(self);
       cell.other_read |= bytes;
+      cell.other_read_clock = clocks_[self][lane];
       cell.other_read_pc = access.pc;
     }
     return;
@@ -140,33 +132,24 @@ int SharedRaces::racing_reader(const Cell& cell, std::uint8_t bytes, int now) co
       if ((cell.read[lane] & bytes) != 0 && !is_ordered(reader, cell.reads[lane], now))
         return reader;
     }
-  // Of this warp's lanes no clocks are kept, but read_warp is another one.
   const bool other = cell.other_reader != kNobody && (cell.other_read & bytes) != 0;
-  return other && cell.other_reader / kWarpSize != now / kWarpSize ? cell.other_reader : -1;
-}
-
-std::string SharedRaces::place_of(std::uintptr_t address) const {
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  if (address - dynamic < kMaxSharedBytes)
-    return "byte " + std::to_string(address - dynamic) + " of the dynamic shared memory";
-  const ThreadLocalVariable variable = thread_local_variable_at(address);
-  return variable.name.empty()
-             ? "shared memory"
-             : "byte " + std::to_string(variable.offset) + " of '" + variable.name + "'";
+  return other && !is_ordered(cell.other_reader, cell.other_read_clock, now) ? cell.other_reader
+                                                                             : -1;
 }
 
 void SharedRaces::stop_at_race(Worker& worker, const Access& access, int other,
                                std::uintptr_t other_pc, const char* other_kind) const {
   {
     const UncheckedScope unchecked;
-    const Fiber& thread = worker.fibers[other];
-    worker.findings.add(
-        {FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
-         describe_thread(*worker.current) + ": " + std::to_string(access.size) + "-byte " +
-             name_of(access.kind) + " at " + place_of(access.address) + " races with " +
-             other_kind + " by thread " + text_of_extent(thread.coordinates.thread) + " (warp " +
-             std::to_string(thread.warp) + ", lane " + std::to_string(thread.lane) + ")",
-         1, CodePlace{other_pc, ""}});
+    const std::string who =
+        other < kMaxThreads
+            ? std::string(other_kind) + " by " + text_of_thread(worker.fibers[other])
+            : "a bulk copy whose mbarrier the thread has not waited for, which starts";
+    worker.findings.add({FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
+                         describe_thread(*worker.current) + ": " + std::to_string(access.size) +
+                             "-byte " + name_of(access.kind) + " at " +
+                             place_in_shared_memory(access.address) + " races with " + who,
+                         1, CodePlace{other_pc, ""}});
   }
   stop_block(worker);
 }
@@ -178,7 +161,7 @@ void SharedRaces::report_uninitialised(Worker& worker, const Access& access) con
   report(worker, FindingKind::uninitialised_read, place, *worker.current,
          std::to_string(access.size) + "-byte " + name_of(access.kind) +
              " of shared memory that nothing in this block has written, at " +
-             place_of(access.address));
+             place_in_shared_memory(access.address));
 }
 
 }  // namespace paged::simt

@@ -8,6 +8,9 @@
 //   barriers.h             __syncthreads and its reductions, fences
 //   warp_operations.h      shuffles, votes, __syncwarp, __activemask
 //   atomics.h              atomicAdd, atomicCAS ...
+//   async_copy.h           cp_async, cp_async_commit_group, cp_async_wait_group ...
+//   bulk_copy.h            mbarrier_init, mbarrier_wait_parity, cp_async_bulk ...
+//   matrix_operations.h    ldmatrix, mma_m16n8k16 ...
 //   arithmetic.h           __expf, __popc, min, __float_as_int, __ldg ...
 //   launch.h               launch(), Stream, enter_phase()
 //
@@ -15,11 +18,14 @@
 // in one program, and the linker must not replace one by the other.
 #pragma once
 #include "kernels/simt/arithmetic.h"
+#include "kernels/simt/async_copy.h"
 #include "kernels/simt/atomics.h"
 #include "kernels/simt/barriers.h"
+#include "kernels/simt/bulk_copy.h"
 #include "kernels/simt/float_types.h"
 #include "kernels/simt/keywords.h"
 #include "kernels/simt/launch.h"
+#include "kernels/simt/matrix_operations.h"
 #include "kernels/simt/shared_memory.h"
 #include "kernels/simt/thread_coordinates.h"
 #include "kernels/simt/vector_types.h"

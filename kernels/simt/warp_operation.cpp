@@ -86,6 +86,12 @@ void check_mask(Worker& worker, const Fiber& fiber) {
 
 std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::uint64_t value,
                                   int source_lane, std::source_location where) noexcept {
+  return join_warp_operation(operation, mask, value, source_lane, where,
+                             reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+}
+
+std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::uint64_t value,
+                                  int source_lane, std::source_location where, std::uintptr_t pc) {
   Worker& worker = *current_worker;
   Fiber& self = *worker.current;
   WarpState& warp = worker.warps[self.warp];
@@ -94,7 +100,7 @@ std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::u
   self.value = value;
   self.source_lane = source_lane;
   self.where = where;
-  self.pc = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  self.pc = pc;
   check_mask(worker, self);
 
   self.state = FiberState::at_warp_operation;

@@ -21,6 +21,15 @@ enum class WarpOperation : std::uint8_t {
   any,
   all,
   active_mask,
+  ldmatrix_x1,
+  ldmatrix_x2,
+  ldmatrix_x4,
+  ldmatrix_trans_x1,
+  ldmatrix_trans_x2,
+  ldmatrix_trans_x4,
+  mma_m16n8k16_f16,
+  mma_m16n8k16_bf16,
+  mma_m16n8k8_f16,
 };
 
 /// Waits for the lanes in mask, and returns what the operation gives to the caller: the value of

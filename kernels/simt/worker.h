@@ -1,10 +1,13 @@
 // What one OS thread of the CPU machine needs to run a block: fibers, a ready queue, and the state
 // of the block's barrier and warps.
 #pragma once
+#include "kernels/simt/async_copies.h"
 #include "kernels/simt/checker.h"
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch.h"
+#include "kernels/simt/matrix_exchange.h"
+#include "kernels/simt/mbarriers.h"
 
 #include <array>
 #include <cstdint>
@@ -56,6 +59,9 @@ struct Worker {
   FiberContext scheduler = nullptr;
   BlockFindings findings;
   AccessChecker checker;
+  AsyncCopies async_copies;
+  Mbarriers mbarriers;
+  MatrixExchange matrices;
   std::unique_ptr<char[]> fault_stack;  ///< where reporting goes on after a stack overflow
 };
 
@@ -80,6 +86,11 @@ void try_open_barrier(Worker& worker);
 /// Finds out what is wrong when no thread can run and reports it; or lets threads go on that only
 /// waited to see who comes along (__activemask). True if there is somebody to run now.
 bool resolve_standstill(Worker& worker);
+
+/// join_warp_operation() of warp_operations.h for the machine's own operations; pc: return address
+/// of the call in the kernel.
+std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::uint64_t value,
+                                  int source_lane, std::source_location where, std::uintptr_t pc);
 
 /// What a thread that exits means to others that wait for it.
 void note_exit_in_warp(Worker& worker, const Fiber& fiber);

@@ -8,6 +8,7 @@ namespace paged {
 
 enum class ShuffleKind { index, up, down, exclusive_or };
 enum class VectorType { int2, uint2, float2, int4, uint4, float4 };
+enum class MatrixProduct { m16n8k8_f16, m16n8k16_f16, m16n8k16_bf16 };
 
 /// Launchers of one backend. Pointers are device memory.
 struct SampleKernels {
@@ -95,6 +96,31 @@ struct SampleKernels {
   /// through pairs of float and back; count is even
   void (*half_pairs)(int count, const std::uint16_t* from, std::uint16_t* to);
   void (*bfloat16_pairs)(int count, const std::uint16_t* from, std::uint16_t* to);
+
+  /// Copies `bytes` (4, 8 or 16) per thread through shared memory, of which source_bytes come from
+  /// `from`, and the rest are zeros.
+  void (*copy_async)(int bytes, int source_bytes, int threads, const void* from, void* to);
+  /// values: [tiles, threads]; sums: [threads], of the other end's values, last thread first,
+  /// through `stages` (2, 3 or 4) buffers
+  void (*sum_in_ring)(int stages, int tiles, int threads, const float* values, float* sums);
+
+  /// Copies `bytes` bytes, a multiple of 16 * pieces, in so many bulk copies on one mbarrier.
+  void (*copy_bulk)(int pieces, int bytes, const void* from, void* to);
+  /// As sum_in_ring(), threads a multiple of 32, with a warp besides that fetches tiles by bulk
+  /// copies.
+  void (*sum_in_bulk_ring)(int stages, int tiles, int threads, const float* values, float* sums);
+  /// As rotate_static(), with an mbarrier in place of __syncthreads().
+  void (*rotate_by_mbarrier)(int threads, int rounds, const int* values, int* results);
+
+  /// By one warp. matrices: [count, 8, 8], 16-bit; registers: [32, count]; count: 1, 2 or 4
+  void (*load_fragments)(int count, bool transposed, const std::uint16_t* matrices,
+                         unsigned* registers);
+  /// `count` times d += a * b, as the registers of 32 lanes each. a: [count, 32, 4], of m16n8k8
+  /// [count, 32, 2]; b: [count, 32, 2], of m16n8k8 [count, 32, 1]; d: [count, 32, 4]
+  void (*multiply_fragments)(MatrixProduct product, int count, const unsigned* a, const unsigned* b,
+                             float* d);
+  /// d [16, 8] = a [16, depth] * b [8, depth] transposed; binary16 codes; depth: a multiple of 16
+  void (*multiply_in_ring)(int depth, const std::uint16_t* a, const std::uint16_t* b, float* d);
 
   /// A head of naive attention per block: `tokens` x `head_size` scalars read twice.
   void (*gather_attention)(int heads, int tokens, int head_size, const float* query,
