@@ -31,9 +31,9 @@ __device__ __forceinline__ void cp_async(void* shared, const void* global) {
                  : "memory");
 }
 
-/// Like cp_async(), but reads only the first source_bytes, 0 ... kBytes, and fills up with zeros: for
-/// what lies past the end of a buffer. With 0 the source is not touched; its address must still be a
-/// multiple of kBytes.
+/// Like cp_async(), but reads only the first source_bytes, 0 ... kBytes, and fills up with zeros:
+/// for what lies past the end of a buffer. With 0 the source is not touched; its address must still
+/// be a multiple of kBytes.
 template <int kBytes>
 __device__ __forceinline__ void cp_async_zero_fill(void* shared, const void* global,
                                                    unsigned source_bytes) {

@@ -12,13 +12,13 @@
 
 namespace paged::PAGED_BACKEND {
 
-/// A barrier in shared memory, 8 bytes. Its phases are numbered from 0; a phase is over when as many
-/// arrivals have come as mbarrier_init() said, and as many bytes as they announced.
+/// A barrier in shared memory, 8 bytes. Its phases are numbered from 0; a phase is over when as
+/// many arrivals have come as mbarrier_init() said, and as many bytes as they announced.
 using Mbarrier = unsigned long long;
 
 /// Makes a barrier for `arrivals` arrivals a phase, 1 ... 2^20 - 1. One thread calls it; a
-/// fence_proxy_async() and a barrier of the block must follow before others, or a bulk copy, use it.
-/// mbarrier.init.shared.b64
+/// fence_proxy_async() and a barrier of the block must follow before others, or a bulk copy, use
+/// it. mbarrier.init.shared.b64
 __device__ __forceinline__ void mbarrier_init(Mbarrier* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
                : "memory");
@@ -80,10 +80,9 @@ __device__ __forceinline__ void mbarrier_wait_parity(Mbarrier* barrier, unsigned
   }
 }
 
-/// Starts to copy `bytes` bytes, a multiple of 16, from global to shared memory, for one thread; both
-/// addresses are multiples of 16. The bytes count towards the barrier's phase, and are there for
-/// whoever has waited for it.
-/// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
+/// Starts to copy `bytes` bytes, a multiple of 16, from global to shared memory, for one thread;
+/// both addresses are multiples of 16. The bytes count towards the barrier's phase, and are there
+/// for whoever has waited for it. cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
 __device__ __forceinline__ void cp_async_bulk(void* shared, const void* global, unsigned bytes,
                                               Mbarrier* barrier) {
   NV_IF_ELSE_TARGET(

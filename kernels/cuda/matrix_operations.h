@@ -64,8 +64,8 @@ __device__ __forceinline__ void ldmatrix_trans(unsigned (&registers)[kMatrices],
 }
 
 /// d [16, 8] += a [16, 16] * b [16, 8], with f32 sums. Element: __half or __nv_bfloat16; a register
-/// holds two, the one of the lower column (of a) or row (of b) in its lower half. In which order the
-/// hardware adds, and how it rounds on the way, is not specified.
+/// holds two, the one of the lower column (of a) or row (of b) in its lower half. In which order
+/// the hardware adds, and how it rounds on the way, is not specified.
 /// mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 and .f32.bf16.bf16.f32
 template <typename Element>
 __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4],

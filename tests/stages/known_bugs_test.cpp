@@ -1,33 +1,40 @@
 // Small inputs that broke real attention kernels, each with its whole kind.
 //
-// | the mistake                                                    | its tests |
-// -------------------------------------------------------------- | -------------------------------
-// |  1 NaN in values past the end: 0 * NaN                         | Line01 |  2 a loop over the
-// tail that runs one too far                  | Line02 |  3 stale finite values past the end
-// | Line03 |  4 NaN in keys past the end                                    | Line04 |  5 a 32-bit
-// product for an address                             | Line05 |  6 L/B + 1 pages read
-// | Line06 |  7 padding lanes counted in the softmax                        | Line07 |  8 a
-// sequence shorter than a page                              | Line08 |  9 masked logits of 0 that
-// outweigh the rest                   | Line09 | 10 tests that step over the failing lengths
-// | Line10 | 11 the merge of partitions                                     | Line11 | 12 a
-// partition without a token: (-inf) - (-inf)                | Line12 | 13 an empty sequence
-// | Line13 | 14 a finite "minus infinity"                                   | Line14 | 15 5 or 7
-// query heads per KV head                              | Line15 | 16 heads that do not divide
-// | KnownBugs.Line16 | 17 rows of odd head sizes never written                        | Line17;
-// stage_covering_test.cpp |    ... in every head size, whatever was built                  | | 18
-// shared memory beyond 48 KB, beyond the device               | Line18 | 19 one fp8 scale for both
-// caches                               | Line19; in cache writes: |
-// | cache_operations_test.cpp, |                                                                |
-// Bugs19... | 20 ALiBi offset by one                                         | Line20; that outputs
-// can't show |                                                                | it: harness_tests/
-// |                                                                | alibi_offset_test.cpp | 21 a
-// block id outside the cache                                | KnownBugs.Line21 | 22 padding slots
-// of a cache write                              | cache_operations_test.cpp, |
-// | Bugs22... | 23 a result that depends on the batch                          | Line23 | 24 a
-// result that depends on where pages lie                    | Line24 | 25 fp8 keys indexed with the
-// x of the scalar type              | Line25; in cache writes: |
-// | cache_operations_test.cpp, |                                                                |
-// Bugs25...
+// | the mistake                                                    | its tests
+// | -------------------------------------------------------------- | -------------------------------
+// |  1 NaN in values past the end: 0 * NaN                         | Line01
+// |  2 a loop over the tail that runs one too far                  | Line02
+// |  3 stale finite values past the end                            | Line03
+// |  4 NaN in keys past the end                                    | Line04
+// |  5 a 32-bit product for an address                             | Line05
+// |  6 L/B + 1 pages read                                          | Line06
+// |  7 padding lanes counted in the softmax                        | Line07
+// |  8 a sequence shorter than a page                              | Line08
+// |  9 masked logits of 0 that outweigh the rest                   | Line09
+// | 10 tests that step over the failing lengths                    | Line10
+// | 11 the merge of partitions                                     | Line11
+// | 12 a partition without a token: (-inf) - (-inf)                | Line12
+// | 13 an empty sequence                                           | Line13
+// | 14 a finite "minus infinity"                                   | Line14
+// | 15 5 or 7 query heads per KV head                              | Line15
+// | 16 heads that do not divide                                    | KnownBugs.Line16
+// | 17 rows of odd head sizes never written                        | Line17; stage_covering_test.cpp
+// |    ... in every head size, whatever was built                  |
+// | 18 shared memory beyond 48 KB, beyond the device               | Line18
+// | 19 one fp8 scale for both caches                               | Line19; in cache writes:
+// |                                                                | cache_operations_test.cpp,
+// |                                                                | Bugs19...
+// | 20 ALiBi offset by one                                         | Line20; that outputs can't show
+// |                                                                | it: harness_tests/
+// |                                                                | alibi_offset_test.cpp
+// | 21 a block id outside the cache                                | KnownBugs.Line21
+// | 22 padding slots of a cache write                              | cache_operations_test.cpp,
+// |                                                                | Bugs22...
+// | 23 a result that depends on the batch                          | Line23
+// | 24 a result that depends on where pages lie                    | Line24
+// | 25 fp8 keys indexed with the x of the scalar type              | Line25; in cache writes:
+// |                                                                | cache_operations_test.cpp,
+// |                                                                | Bugs25...
 #include "tests/stages/known_bugs.h"
 
 #include "reference/cache_layout.h"
