@@ -80,6 +80,11 @@ if command -v compute-sanitizer >/dev/null; then
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
+# Where V1 and V2 change places: what the measured choice of stages/v1_v2_policy.h comes from.
+for type in f16 e4m3; do
+  "$build/bin/decode_benchmark" --crossover --types "$type" --commit "$commit" \
+    --json "$results/crossover_$type.json" >/dev/null || status=1
+done
 if wait "$resources"; then
   echo "no kernel spills at head sizes up to 128"
 else
