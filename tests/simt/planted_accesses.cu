@@ -112,7 +112,12 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
           "block (0,0,0), thread (10,0,0) (warp 0, lane 10): 4-byte read right past the end of "
           "'from' (40 bytes)"}},
         true},
-       {"exact copy", file, [](Device& device) { run_copy(device, kCount); }, {}},
+       {"exact copy",
+        file,
+        [](Device& device) { run_copy(device, kCount); },
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"read before the beginning",
         file,
         [](Device& device) { run_on_arrays(device, difference); },
@@ -121,7 +126,9 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
        {"guarded difference",
         file,
         [](Device& device) { run_on_arrays(device, guarded_difference); },
-        {}},
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"write past the end",
         file,
         [](Device& device) {
@@ -152,13 +159,23 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
         {{reads, "read_pair_at_end",
           "8-byte read that ends 4 bytes past the end of 'from' (12 bytes)"}},
         true},
-       {"pair at the end", file, [](Device& device) { run_pair(device, 4); }, {}},
+       {"pair at the end",
+        file,
+        [](Device& device) { run_pair(device, 4); },
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"atomic past the end",
         file,
         [](Device& device) { run_atomic(device, 5); },
         {{writes, "add_atomically", "4-byte atomic 4 bytes past the end of 'counter' (16 bytes)"}},
         true},
-       {"atomic at the end", file, [](Device& device) { run_atomic(device, 3); }, {}},
+       {"atomic at the end",
+        file,
+        [](Device& device) { run_atomic(device, 3); },
+        {},
+        false,
+        FindingKind::out_of_bounds_write},
        {"released memory",
         file,
         [](Device& device) {
@@ -206,11 +223,28 @@ __global__ void store_aligned_two(const float* from, float* to) {
   store_vec(to + 2 * threadIdx.x, two);
 }
 
+__global__ void load_shared_four(const float* from, float* to) {
+  float* const shared = reinterpret_cast<float*>(dynamic_shared);
+  shared[threadIdx.x] = from[threadIdx.x];
+  __syncthreads();
+  const Vec<float, 4> four =
+      load_vec<4>(shared + threadIdx.x / 2 * 2);  // mistake: misaligned shared load
+  to[threadIdx.x] = four[0];
+}
+
+__global__ void load_aligned_shared_four(const float* from, float* to) {
+  float* const shared = reinterpret_cast<float*>(dynamic_shared);
+  shared[threadIdx.x] = from[threadIdx.x];
+  __syncthreads();
+  const Vec<float, 4> four = load_vec<4>(shared + threadIdx.x / 4 * 4);
+  to[threadIdx.x] = four[0];
+}
+
 template <typename Kernel>
 void run_aligned(Device& device, Kernel kernel, int threads) {
   const DeviceArray<float> from(device, std::vector<float>(64, 1.0F), "from");
   const DeviceArray<float> to(device, std::vector<float>(64, 0.0F), "to");
-  launch(kernel, dim3(1), dim3(threads), 0, Stream{}, from.data(), to.data());
+  launch(kernel, dim3(1), dim3(threads), 64 * sizeof(float), Stream{}, from.data(), to.data());
 }
 
 void add_alignment(std::vector<PlantedKernel>& kernels) {
@@ -226,7 +260,9 @@ void add_alignment(std::vector<PlantedKernel>& kernels) {
        {"aligned 16-byte load",
         file,
         [](Device& device) { run_aligned(device, load_aligned_four, 32); },
-        {}},
+        {},
+        false,
+        FindingKind::misaligned_access},
        {"misaligned 8-byte store",
         file,
         [](Device& device) { run_aligned(device, store_two, 32); },
@@ -235,7 +271,23 @@ void add_alignment(std::vector<PlantedKernel>& kernels) {
        {"aligned 8-byte store",
         file,
         [](Device& device) { run_aligned(device, store_aligned_two, 32); },
-        {}}});
+        {},
+        false,
+        FindingKind::misaligned_access},
+       {"misaligned shared load",
+        file,
+        [](Device& device) { run_aligned(device, load_shared_four, 32); },
+        {{kind, "load_shared_four",
+          "thread (2,0,0) (warp 0, lane 2): 16-byte read at an address that is 8 past a multiple "
+          "of "
+          "16 bytes"}},
+        true},
+       {"aligned shared load",
+        file,
+        [](Device& device) { run_aligned(device, load_aligned_shared_four, 32); },
+        {},
+        false,
+        FindingKind::misaligned_access}});
 }
 
 // ---- what nothing has written -------------------------------------------------------------------
@@ -254,6 +306,23 @@ __global__ void copy_forgotten(const float* from, float* to) {
 
 __global__ void write_some(int step, float* to) {
   if (threadIdx.x % step == 0) to[threadIdx.x] = 1.0F;
+}
+
+__global__ void write_rows(int filled, float* to) {
+  const int row = blockIdx.x;
+  if (row >= filled) return;  // as for an empty sequence, whose output is forgotten
+  to[row * 32 + threadIdx.x] = 1.0F;
+}
+
+__global__ void write_rows_or_zeros(int filled, float* to) {
+  const int row = blockIdx.x;
+  to[row * 32 + threadIdx.x] = row < filled ? 1.0F : 0.0F;
+}
+
+void run_rows(Device& device, void (*kernel)(int, float*), int filled) {
+  const DeviceArray<float> to(device, 4 * 32, "to");
+  launch(kernel, dim3(4), dim3(32), 0, Stream{}, filled, to.data());
+  to.to_host();
 }
 
 void run_partly_written(Device& device, int threads, int step) {
@@ -309,7 +378,9 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           launch(copy, dim3(1), dim3(kCount), 0, Stream{}, from.data(), to.data());
           to.to_host();
         },
-        {}},
+        {},
+        false,
+        FindingKind::uninitialised_read},
        {"unwritten tail",
         file,
         [](Device& device) { run_partly_written(device, 24, 1); },
@@ -324,12 +395,64 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           "64 of the 128 bytes downloaded from 'to' were never written, the first at byte 4",
           false}},
         true},
-       {"written whole", file, [](Device& device) { run_partly_written(device, 32, 1); }, {}}});
+       {"written whole",
+        file,
+        [](Device& device) { run_partly_written(device, 32, 1); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"unwritten row",
+        file,
+        [](Device& device) { run_rows(device, write_rows, 3); },
+        {{output, "write_rows",
+          "128 of the 512 bytes downloaded from 'to' were never written, the first at byte 384",
+          false}},
+        true},
+       {"zeros for an empty row",
+        file,
+        [](Device& device) { run_rows(device, write_rows_or_zeros, 3); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"no empty row",
+        file,
+        [](Device& device) { run_rows(device, write_rows, 4); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"sum that begins with zeros",
+        file,
+        [](Device& device) {
+          const DeviceArray<float> sum(device, std::vector<float>(kCount), "sum");
+          const DeviceArray<float> values(device, std::vector<float>(kCount, 1.0F), "values");
+          launch(add_to, dim3(1), dim3(kCount), 0, Stream{}, sum.data(), values.data());
+          sum.to_host();
+        },
+        {},
+        false,
+        FindingKind::uninitialised_read},
+       {"forgotten and written again",
+        file,
+        [](Device& device) {
+          const DeviceArray<float> from(device, std::vector<float>(kCount, 1.0F), "from");
+          device.forget(from.data(), kCount * sizeof(float));
+          const DeviceArray<float> to(device, kCount, "to");
+          launch(write_all, dim3(1), dim3(32), 0, Stream{}, kCount, from.data());
+          launch(copy_forgotten, dim3(1), dim3(kCount), 0, Stream{}, from.data(), to.data());
+          to.to_host();
+        },
+        {},
+        false,
+        FindingKind::uninitialised_read}});
 }
 
 // ---- dynamic shared memory ----------------------------------------------------------------------
 
-__global__ void reverse(int* values) {
+// values: [blocks, threads]; each block has a row of its own.
+__device__ int* row_of_block(int* values) { return values + blockIdx.x * blockDim.x; }
+
+__global__ void reverse(int* all_values) {
+  int* const values = row_of_block(all_values);
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   const int i = threadIdx.x;
   shared[i] = values[i];  // mistake: too little dynamic shared memory
@@ -337,14 +460,16 @@ __global__ void reverse(int* values) {
   values[i] = shared[blockDim.x - 1 - i];
 }
 
-__global__ void read_beyond(int* values) {
+__global__ void read_beyond(int* all_values) {
+  int* const values = row_of_block(all_values);
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   if (threadIdx.x < 8) shared[threadIdx.x] = 1;
   __syncthreads();
   values[threadIdx.x] = shared[threadIdx.x + 1];  // mistake: read beyond the dynamic shared memory
 }
 
-__global__ void sum_static_and_dynamic(int* values) {
+__global__ void sum_static_and_dynamic(int* all_values) {
+  int* const values = row_of_block(all_values);
   __shared__ int own[32];
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   own[threadIdx.x] = shared[threadIdx.x] = values[threadIdx.x];
@@ -353,7 +478,7 @@ __global__ void sum_static_and_dynamic(int* values) {
 }
 
 void run_shared(Device& device, void (*kernel)(int*), std::size_t shared_bytes) {
-  const DeviceArray<int> values(device, std::vector<int>(32, 1), "values");
+  const DeviceArray<int> values(device, std::vector<int>(64, 1), "values");
   launch(kernel, dim3(2), dim3(32), shared_bytes, Stream{}, values.data());
   values.to_host();
 }
@@ -372,7 +497,9 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
        {"enough dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, reverse, 32 * sizeof(int)); },
-        {}},
+        {},
+        false,
+        FindingKind::out_of_bounds_write},
        {"read beyond the dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, read_beyond, 8 * sizeof(int)); },
@@ -383,7 +510,9 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
        {"static and dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, sum_static_and_dynamic, 32 * sizeof(int)); },
-        {}}});
+        {},
+        false,
+        FindingKind::out_of_bounds_write}});
 }
 
 }  // namespace
