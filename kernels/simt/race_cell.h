@@ -40,8 +40,8 @@ void for_each_cell(const Access& access, F f) {
 class RaceCell {
  public:
   /// Takes note of an access by `thread` to `bytes` of the cell, and tells with what it races.
-  EarlierAccess see(const BlockClocks& clocks, int thread, AccessKind kind, std::uint8_t bytes,
-                    std::uintptr_t pc) {
+  [[gnu::always_inline]] EarlierAccess see(const BlockClocks& clocks, int thread, AccessKind kind,
+                                           std::uint8_t bytes, std::uintptr_t pc) {
     if (epoch_ != clocks.epoch()) begin_epoch(clocks.epoch());
     const bool atomic = kind == AccessKind::atomic;
     if (writer_ != kNobody && (written_ & bytes) != 0 && !(atomic && atomic_) &&

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/device.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ std::vector<PlantedKernel> planted_kernels();
 }
 namespace cuda {
 std::vector<PlantedKernel> planted_kernels();
-}
+/// Of each thread. Before anything else is done with the device.
+void set_stack_limit(std::size_t bytes);
+}  // namespace cuda
 
 }  // namespace paged
