@@ -20,26 +20,13 @@ FindingKind out_of_bounds(const Access& access) {
                                          : FindingKind::out_of_bounds_write;
 }
 
-// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
-std::string describe_bad_address(const Worker& worker, const Access& access) {
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  if (access.address - dynamic < kMaxSharedBytes)
-    return "at byte " + std::to_string(access.address - dynamic) +
-           " of the dynamic shared memory, of which the launch asked for " +
-           std::to_string(worker.launch->shared_bytes) + " bytes";
-  const Allocation* allocation = device_memory().find(access.address);
-  if (allocation == nullptr) return device_memory().describe(access.address);
-  return "that ends " + std::to_string(access.address + access.size - allocation->end()) +
-         " bytes past the end of '" + allocation->name + "' (" + std::to_string(allocation->bytes) +
-         " bytes)";
-}
-
 }  // namespace
 
 void AccessChecker::begin_launch(const Worker& worker, GlobalLaunch& launch) {
   recent_.fill({});  // allocations may have come and gone
   preempts_ = worker.schedule.kind == ScheduleKind::preemptive;
   global_.begin_launch(launch);
+  if (worker.launch->checked) static_shared_.begin_launch(worker.launch->kernel);
   const ThreadLocalImage tls = thread_local_image();
   tls_begin_ = tls.begin;
   tls_size_ = tls.size;
@@ -100,27 +87,50 @@ void AccessChecker::check_races(Worker& worker, Region& region, const Access& ac
 
 // Besides allocations a kernel may use its shared memory, its arguments and the program's
 // constants.
-Region AccessChecker::find_region(const Worker& worker, const Access& access) const {
+Region AccessChecker::find_region(const Worker& worker, const Access& access) {
   const UncheckedScope unchecked;
   const Allocation* allocation = device_memory().find(access.address);
   if (allocation != nullptr && access.size <= allocation->end() - access.address)
     return {allocation->begin(), allocation->bytes,
             allocation->tracked ? allocation->written : nullptr, Region::Kind::allocation};
 
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  const std::uintptr_t dynamic_end = dynamic + kMaxSharedBytes;
+  if (access.address - tls_begin_ < tls_size_) return find_shared_region(worker, access);
+
   const LaunchRequest& launch = *worker.launch;
   const ProgramImage& image = program_image();
-  for (const Region& region :
-       {Region{dynamic, launch.shared_bytes, nullptr, Region::Kind::shared},
-        // Static shared memory, on both sides.
-        Region{tls_begin_, dynamic - tls_begin_, nullptr, Region::Kind::shared},
-        Region{dynamic_end, tls_begin_ + tls_size_ - dynamic_end, nullptr, Region::Kind::shared},
-        Region{reinterpret_cast<std::uintptr_t>(launch.arguments), launch.argument_bytes, nullptr,
-               Region::Kind::arguments},
-        Region{image.begin, image.size, nullptr, Region::Kind::program}})
+  for (const Region& region : {Region{reinterpret_cast<std::uintptr_t>(launch.arguments),
+                                      launch.argument_bytes, nullptr, Region::Kind::arguments},
+                               Region{image.begin, image.size, nullptr, Region::Kind::program}})
     if (region.holds(access.address, access.size)) return region;
   return {};
+}
+
+Region AccessChecker::find_shared_region(const Worker& worker, const Access& access) {
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  Region region{dynamic, worker.launch->shared_bytes, nullptr, Region::Kind::shared};
+  if (access.address - dynamic < kMaxSharedBytes) {
+    const bool meant = !static_shared_.is_used_by(access.pc);
+    return meant && region.holds(access.address, access.size) ? region : Region{};
+  }
+  const ThreadLocalExtent variable = static_shared_.find(access.pc, access.address, access.size);
+  region.begin = variable.begin;
+  region.size = variable.size;
+  return region;
+}
+
+std::string AccessChecker::describe_bad_address(const Worker& worker, const Access& access) const {
+  if (std::string text = static_shared_.describe(access.pc, access.address); !text.empty())
+    return text;
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  if (access.address - dynamic < kMaxSharedBytes)
+    return "at byte " + std::to_string(access.address - dynamic) +
+           " of the dynamic shared memory, of which the launch asked for " +
+           std::to_string(worker.launch->shared_bytes) + " bytes";
+  const Allocation* allocation = device_memory().find(access.address);
+  if (allocation == nullptr) return device_memory().describe(access.address);
+  return "that ends " + std::to_string(access.address + access.size - allocation->end()) +
+         " bytes past the end of '" + allocation->name + "' (" + std::to_string(allocation->bytes) +
+         " bytes)";
 }
 
 void AccessChecker::report_out_of_bounds(Worker& worker, const Access& access) const {

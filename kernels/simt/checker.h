@@ -4,11 +4,13 @@
 #include "kernels/simt/block_clocks.h"
 #include "kernels/simt/global_races.h"
 #include "kernels/simt/shared_races.h"
+#include "kernels/simt/static_shared.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace paged::simt {
 
@@ -113,7 +115,10 @@ class AccessChecker {
   }
 
   /// The region that an access lies in; its size is 0 if there is none.
-  Region find_region(const Worker& worker, const Access& access) const;
+  Region find_region(const Worker& worker, const Access& access);
+  Region find_shared_region(const Worker& worker, const Access& access);
+  /// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
+  std::string describe_bad_address(const Worker& worker, const Access& access) const;
   void check_races(Worker& worker, Region& region, const Access& access);
   void report_out_of_bounds(Worker& worker, const Access& access) const;
   void report_misaligned(Worker& worker, const Access& access) const;
@@ -124,6 +129,7 @@ class AccessChecker {
   BlockClocks clocks_;
   SharedRaces shared_{clocks_};
   GlobalRaces global_{clocks_};
+  StaticShared static_shared_;
   std::uintptr_t tls_begin_ = 0;  ///< this OS thread's thread-local variables of the program
   std::size_t tls_size_ = 0;
 };

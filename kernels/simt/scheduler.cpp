@@ -81,9 +81,7 @@ void begin_block(Worker& worker) {
 
 }  // namespace
 
-void run_block(Worker& worker, const LaunchRequest& launch, std::uint64_t position,
-               std::uint64_t block) {
-  worker.launch = &launch;
+void run_block(Worker& worker, std::uint64_t position, std::uint64_t block) {
   worker.position = position;
   worker.block = block;
   begin_block(worker);

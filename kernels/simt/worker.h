@@ -61,9 +61,8 @@ uint3 index_in(const dim3& extent, std::uint64_t linear);
 /// The worker that the calling OS thread is, or null.
 extern thread_local Worker* current_worker;
 
-/// Runs the block at a position of the launch to its end, or until a finding stops it.
-void run_block(Worker& worker, const LaunchRequest& launch, std::uint64_t position,
-               std::uint64_t block);
+/// Runs the block at a position of the worker's launch to its end, or until a finding stops it.
+void run_block(Worker& worker, std::uint64_t position, std::uint64_t block);
 
 /// Called on a fiber that has noted down what it waits for: runs others until it is ready again.
 void suspend(Worker& worker);

@@ -48,13 +48,13 @@ void note_stop(Launch& launch, std::uint64_t position) {
 
 // Blocks are handed out in one order, so that all before the first stopped one run to their end.
 void run_blocks(Worker& worker, Launch& launch) {
+  worker.launch = &launch.request;
   worker.schedule = launch.schedule;
   worker.checker.begin_launch(worker, launch.global);
   while (!launch.was_stopped()) {
     const std::uint64_t position = launch.next_position.fetch_add(1);
     if (position >= launch.num_blocks) return;
-    run_block(worker, launch.request, position,
-              block_at(launch.schedule, position, launch.num_blocks));
+    run_block(worker, position, block_at(launch.schedule, position, launch.num_blocks));
     if (worker.stopped) note_stop(launch, position);
     launch.findings.add_block(worker.findings);
   }

@@ -477,6 +477,132 @@ __global__ void sum_static_and_dynamic(int* all_values) {
   values[threadIdx.x] = own[31 - threadIdx.x] + shared[31 - threadIdx.x];
 }
 
+// ---- static shared memory -----------------------------------------------------------------------
+
+__global__ void add_next(int count, int* values) {
+  __shared__ int next[32];
+  next[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < count; ++i)
+    sum += next[threadIdx.x + i];  // mistake: read past a static array
+  values[threadIdx.x] = sum;
+}
+
+__global__ void next_of_each_but_the_last(int* values) {
+  __shared__ int next[32];
+  next[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = next[threadIdx.x < 31 ? threadIdx.x + 1 : 0];
+}
+
+__global__ void sums_of_half_warps(int* values) {
+  __shared__ int sums[2];  // one a warp, but four threads write
+  const int sum = __popc(__ballot_sync(0xFFFFFFFFU, values[threadIdx.x]));
+  if (threadIdx.x % 16 == 0) sums[threadIdx.x / 16] = sum;  // mistake: write past a static array
+  __syncthreads();
+  values[threadIdx.x] = sums[threadIdx.x / 32];
+}
+
+__global__ void sums_of_warps(int* values) {
+  __shared__ int sums[2];
+  const int sum = __popc(__ballot_sync(0xFFFFFFFFU, values[threadIdx.x]));
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  values[threadIdx.x] = sums[threadIdx.x / 32];
+}
+
+// The row behind the last one; in another column of the same array it would go unseen.
+__global__ void row_too_many(int rounds, int* values) {
+  __shared__ int rows[3][32];
+  for (int row = 0; row < rounds; ++row)
+    rows[row][threadIdx.x] = values[threadIdx.x];  // mistake: a row past a static array
+  __syncthreads();
+  values[threadIdx.x] = rows[2][31 - threadIdx.x];
+}
+
+// A function's own shared memory besides the kernel's, in use by turns.
+__device__ int rotate(int value) {
+  __shared__ int own[64];
+  own[threadIdx.x] = value;
+  __syncthreads();
+  const int rotated = own[(threadIdx.x + 1) % blockDim.x];
+  __syncthreads();
+  return rotated;
+}
+
+__global__ void rotate_twice(int* values) {
+  __shared__ int own[64];
+  own[threadIdx.x] = rotate(values[threadIdx.x]);
+  __syncthreads();
+  int* const half = threadIdx.x < 32 ? own : own + 32;
+  values[threadIdx.x] = rotate(half[threadIdx.x % 32]);
+}
+
+void run_static(Device& device, void (*kernel)(int*), int threads) {
+  const DeviceArray<int> values(device, std::vector<int>(threads, 1), "values");
+  launch(kernel, dim3(1), dim3(threads), 0, Stream{}, values.data());
+  values.to_host();
+}
+
+void run_static(Device& device, void (*kernel)(int, int*), int count) {
+  const DeviceArray<int> values(device, std::vector<int>(32, 1), "values");
+  launch(kernel, dim3(1), dim3(32), 0, Stream{}, count, values.data());
+  values.to_host();
+}
+
+void add_static_shared(std::vector<PlantedKernel>& kernels) {
+  const std::string file = "planted_accesses.cu";
+  const auto reads = FindingKind::out_of_bounds_read;
+  const auto writes = FindingKind::out_of_bounds_write;
+  kernels.insert(
+      kernels.end(),
+      {{"read past a static array",
+        file,
+        [](Device& device) { run_static(device, add_next, 2); },
+        {{reads, "add_next",
+          "lane 31): 4-byte read right past the end of 'next' (128 bytes of static shared "
+          "memory)"}},
+        true},
+       {"all but the last of a static array",
+        file,
+        [](Device& device) { run_static(device, next_of_each_but_the_last, 32); },
+        {},
+        false,
+        reads},
+       {"write past a static array",
+        file,
+        [](Device& device) { run_static(device, sums_of_half_warps, 64); },
+        {{writes, "sums_of_half_warps",
+          "thread (32,0,0) (warp 1, lane 0): 4-byte write right past the end of 'sums' (8 bytes of "
+          "static shared memory)"}},
+        true},
+       {"a static array that is large enough",
+        file,
+        [](Device& device) { run_static(device, sums_of_warps, 64); },
+        {},
+        false,
+        writes},
+       {"a row past a static array",
+        file,
+        [](Device& device) { run_static(device, row_too_many, 4); },
+        {{writes, "row_too_many",
+          "4-byte write right past the end of 'rows' (384 bytes of static shared memory)"}},
+        true},
+       {"every row of a static array",
+        file,
+        [](Device& device) { run_static(device, row_too_many, 3); },
+        {},
+        false,
+        writes},
+       {"static arrays of a kernel and a function",
+        file,
+        [](Device& device) { run_static(device, rotate_twice, 64); },
+        {},
+        false,
+        reads}});
+}
+
 void run_shared(Device& device, void (*kernel)(int*), std::size_t shared_bytes) {
   const DeviceArray<int> values(device, std::vector<int>(64, 1), "values");
   launch(kernel, dim3(2), dim3(32), shared_bytes, Stream{}, values.data());
@@ -522,6 +648,7 @@ void add_planted_accesses(std::vector<PlantedKernel>& kernels) {
   add_alignment(kernels);
   add_unwritten(kernels);
   add_shared(kernels);
+  add_static_shared(kernels);
 }
 
 }  // namespace paged::PAGED_BACKEND
