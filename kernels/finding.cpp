@@ -42,6 +42,7 @@ std::string to_string(const Finding& finding) {
   if (!finding.kernel.empty()) text += " in " + finding.kernel;
   text += ": " + finding.message;
   if (finding.count > 1) text += " (" + std::to_string(finding.count) + " times)";
+  if (!finding.schedule.empty()) text += " (schedule " + finding.schedule + ")";
   return text + ". " + finding.advice;
 }
 

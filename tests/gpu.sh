@@ -77,6 +77,9 @@ if command -v compute-sanitizer >/dev/null; then
   cat "$results/planted_race.txt"
   { grep -q '^CPU machine: data race' "$results/planted_race.txt" &&
     grep -q 'hazard' "$results/planted_race.txt"; } || status=1
+  # Every kind of mistake, and what finds it.
+  bash "$root/tests/simt/planted_findings.sh" "$build/bin/planted_findings" \
+    "$results/planted_findings.md" "$results/planted_findings" || status=1
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1

@@ -7,14 +7,6 @@ namespace paged::simt {
 
 namespace {
 
-template <typename T>
-[[gnu::always_inline]] inline void check_atomic(T* address, void* pc) {
-  const auto where = reinterpret_cast<std::uintptr_t>(address);
-  if (where - ignored_range.begin < ignored_range.size) return;
-  current_worker->checker.check<sizeof(T)>(*current_worker, where, AccessKind::atomic,
-                                           reinterpret_cast<std::uintptr_t>(pc));
-}
-
 // Replaces *address by update(*address) as one step.
 template <typename T, typename Update>
 [[gnu::always_inline]] inline T replace(T* address, Update update) {
@@ -28,36 +20,46 @@ template <typename T, typename Update>
   }
 }
 
+// The same as the kernel's access: checked, and in turn with others.
+template <typename T, typename Update>
+[[gnu::always_inline]] inline T do_atomic(T* address, void* pc, Update update) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  if (where - ignored_range.begin < ignored_range.size) return replace(address, update);
+  AccessChecker& checker = current_worker->checker;
+  checker.check<sizeof(T)>(*current_worker, where, AccessKind::atomic,
+                           reinterpret_cast<std::uintptr_t>(pc));
+  const UncheckedScope unchecked;
+  return checker.do_atomic(where, [&] { return replace(address, update); });
+}
+
 }  // namespace
 
 template <typename T>
 T atomic_add(T* address, T value) noexcept {
-  check_atomic(address, __builtin_return_address(0));
-  return replace(address, [&](T before) { return before + value; });
+  return do_atomic(address, __builtin_return_address(0), [&](T before) { return before + value; });
 }
 
 template <typename T>
 T atomic_max(T* address, T value) noexcept {
-  check_atomic(address, __builtin_return_address(0));
-  return replace(address, [&](T before) { return before < value ? value : before; });
+  return do_atomic(address, __builtin_return_address(0),
+                   [&](T before) { return before < value ? value : before; });
 }
 
 template <typename T>
 T atomic_min(T* address, T value) noexcept {
-  check_atomic(address, __builtin_return_address(0));
-  return replace(address, [&](T before) { return value < before ? value : before; });
+  return do_atomic(address, __builtin_return_address(0),
+                   [&](T before) { return value < before ? value : before; });
 }
 
 template <typename T>
 T atomic_exchange(T* address, T value) noexcept {
-  check_atomic(address, __builtin_return_address(0));
-  return replace(address, [&](T) { return value; });
+  return do_atomic(address, __builtin_return_address(0), [&](T) { return value; });
 }
 
 template <typename T>
 T atomic_compare_and_swap(T* address, T expected, T desired) noexcept {
-  check_atomic(address, __builtin_return_address(0));
-  return replace(address, [&](T before) { return before == expected ? desired : before; });
+  return do_atomic(address, __builtin_return_address(0),
+                   [&](T before) { return before == expected ? desired : before; });
 }
 
 template int atomic_add(int*, int) noexcept;

@@ -15,17 +15,112 @@ thread_local IgnoredRange ignored_range;
 
 namespace {
 
-std::string what_access(const Access& access) {
-  return std::to_string(access.size) + "-byte " + name_of(access.kind);
-}
-
 FindingKind out_of_bounds(const Access& access) {
   return access.kind == AccessKind::read ? FindingKind::out_of_bounds_read
                                          : FindingKind::out_of_bounds_write;
 }
 
-// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
-std::string describe_bad_address(const Worker& worker, const Access& access) {
+}  // namespace
+
+void AccessChecker::begin_launch(const Worker& worker, GlobalLaunch& launch) {
+  recent_.fill({});  // allocations may have come and gone
+  preempts_ = worker.schedule.kind == ScheduleKind::preemptive;
+  global_.begin_launch(launch);
+  if (worker.launch->checked) static_shared_.begin_launch(worker.launch->kernel);
+  const ThreadLocalImage tls = thread_local_image();
+  tls_begin_ = tls.begin;
+  tls_size_ = tls.size;
+  shared_.begin_launch(tls.begin, tls.size);
+}
+
+void AccessChecker::begin_block(Worker& worker) {
+  if (!worker.launch->checked) return;
+  clocks_.begin_block(worker.num_threads);
+  global_.begin_block(worker);
+  ignored_range = {worker.fibers.begin(), worker.fibers.size()};
+}
+
+void AccessChecker::end_block(Worker& worker) {
+  ignored_range = {};
+  if (worker.launch->checked) global_.end_block();
+}
+
+void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
+  // Before the access is looked at: nothing may come between that and the access itself.
+  if (preempts_ && worker.ready.gives_way()) give_way(worker);
+  Region& region = recent(access.pc);
+  if (!region.holds(access.address, access.size)) region = find_region(worker, access);
+  if (region.size == 0) {
+    report_out_of_bounds(worker, access);
+    stop_block(worker);
+  }
+  if (access.address % alignment != 0) {
+    report_misaligned(worker, access);
+    stop_block(worker);
+  }
+  check_races(worker, region, access);
+  if (region.written == nullptr) return;
+  std::uint8_t* const written = region.written + (access.address - region.begin);
+  if (access.kind != AccessKind::write && std::memchr(written, 0, access.size) != nullptr)
+    report_uninitialised(worker, access);
+  if (access.kind != AccessKind::read) std::memset(written, 1, access.size);
+}
+
+void AccessChecker::check_races(Worker& worker, Region& region, const Access& access) {
+  switch (region.kind) {
+    case Region::Kind::shared:
+      shared_.see(worker, access);
+      if (!preempts_) region.shortcut = Region::Shortcut::shared;
+      return;
+    case Region::Kind::allocation:
+      if (access.kind != AccessKind::read || global_.watches_read_of(region.begin))
+        return global_.see(worker, access, region.begin, region.written);
+      break;
+    case Region::Kind::program:
+      if (access.kind != AccessKind::read) global_.see_lasting_write();
+      break;
+    case Region::Kind::arguments:
+      break;
+  }
+  if (!preempts_ && access.kind == AccessKind::read) region.shortcut = Region::Shortcut::reads;
+}
+
+// Besides allocations a kernel may use its shared memory, its arguments and the program's
+// constants.
+Region AccessChecker::find_region(const Worker& worker, const Access& access) {
+  const UncheckedScope unchecked;
+  const Allocation* allocation = device_memory().find(access.address);
+  if (allocation != nullptr && access.size <= allocation->end() - access.address)
+    return {allocation->begin(), allocation->bytes,
+            allocation->tracked ? allocation->written : nullptr, Region::Kind::allocation};
+
+  if (access.address - tls_begin_ < tls_size_) return find_shared_region(worker, access);
+
+  const LaunchRequest& launch = *worker.launch;
+  const ProgramImage& image = program_image();
+  for (const Region& region : {Region{reinterpret_cast<std::uintptr_t>(launch.arguments),
+                                      launch.argument_bytes, nullptr, Region::Kind::arguments},
+                               Region{image.begin, image.size, nullptr, Region::Kind::program}})
+    if (region.holds(access.address, access.size)) return region;
+  return {};
+}
+
+Region AccessChecker::find_shared_region(const Worker& worker, const Access& access) {
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  Region region{dynamic, worker.launch->shared_bytes, nullptr, Region::Kind::shared};
+  if (access.address - dynamic < kMaxSharedBytes) {
+    const bool meant = !static_shared_.is_used_by(access.pc);
+    return meant && region.holds(access.address, access.size) ? region : Region{};
+  }
+  const ThreadLocalExtent variable = static_shared_.find(access.pc, access.address, access.size);
+  region.begin = variable.begin;
+  region.size = variable.size;
+  return region;
+}
+
+std::string AccessChecker::describe_bad_address(const Worker& worker, const Access& access) const {
+  if (std::string text = static_shared_.describe(access.pc, access.address); !text.empty())
+    return text;
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
   if (access.address - dynamic < kMaxSharedBytes)
     return "at byte " + std::to_string(access.address - dynamic) +
@@ -38,90 +133,27 @@ std::string describe_bad_address(const Worker& worker, const Access& access) {
          " bytes)";
 }
 
-}  // namespace
-
-void AccessChecker::begin_launch() {
-  recent_.fill({});  // allocations may have come and gone
-  const ThreadLocalImage tls = thread_local_image();
-  tls_begin_ = tls.begin;
-  tls_size_ = tls.size;
-  shared_.begin_launch(tls.begin, tls.size);
-}
-
-void AccessChecker::begin_block(Worker& worker) {
-  if (!worker.launch->checked) return;
-  shared_.begin_block(worker.num_threads);
-  ignored_range = {worker.fibers.begin(), worker.fibers.size()};
-}
-
-void AccessChecker::end_block(Worker&) { ignored_range = {}; }
-
-void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
-  Region& region = recent(access.pc);
-  if (!region.holds(access.address, access.size)) region = find_region(worker, access);
-  if (region.size == 0) {
-    report_out_of_bounds(worker, access);
-    stop_block(worker);
-  }
-  if (access.address % alignment != 0) {
-    report_misaligned(worker, access);
-    stop_block(worker);
-  }
-  if (region.shared) shared_.see(worker, access);
-  if (region.written == nullptr) return;
-  std::uint8_t* const written = region.written + (access.address - region.begin);
-  if (access.kind != AccessKind::write && std::memchr(written, 0, access.size) != nullptr)
-    report_uninitialised(worker, region, access);
-  if (access.kind != AccessKind::read) std::memset(written, 1, access.size);
-}
-
-// Besides allocations a kernel may use its shared memory, its arguments and the program's
-// constants.
-Region AccessChecker::find_region(const Worker& worker, const Access& access) const {
-  const UncheckedScope unchecked;
-  const Allocation* allocation = device_memory().find(access.address);
-  if (allocation != nullptr && access.size <= allocation->end() - access.address)
-    return {allocation->begin(), allocation->bytes,
-            allocation->tracked ? allocation->written : nullptr};
-
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  const std::uintptr_t dynamic_end = dynamic + kMaxSharedBytes;
-  const LaunchRequest& launch = *worker.launch;
-  const ProgramImage& image = program_image();
-  for (const Region& region :
-       {Region{dynamic, launch.shared_bytes, nullptr, true},
-        Region{tls_begin_, dynamic - tls_begin_, nullptr, true},  // static shared memory,
-        Region{dynamic_end, tls_begin_ + tls_size_ - dynamic_end, nullptr, true},  // on both sides
-        Region{reinterpret_cast<std::uintptr_t>(launch.arguments), launch.argument_bytes, nullptr},
-        Region{image.begin, image.size, nullptr}})
-    if (region.holds(access.address, access.size)) return region;
-  return {};
-}
-
 void AccessChecker::report_out_of_bounds(Worker& worker, const Access& access) const {
   const UncheckedScope unchecked;
   report(worker, out_of_bounds(access), CodePlace{access.pc, ""}, *worker.current,
-         what_access(access) + " " + describe_bad_address(worker, access));
+         describe_access(access) + " " + describe_bad_address(worker, access));
 }
 
 void AccessChecker::report_misaligned(Worker& worker, const Access& access) const {
   const UncheckedScope unchecked;
   report(worker, FindingKind::misaligned_access, CodePlace{access.pc, ""}, *worker.current,
-         what_access(access) + " at an address that is " +
+         describe_access(access) + " at an address that is " +
              std::to_string(access.address % access.size) + " past a multiple of " +
              std::to_string(access.size) + " bytes");
 }
 
-void AccessChecker::report_uninitialised(Worker& worker, const Region& region,
-                                         const Access& access) const {
+void AccessChecker::report_uninitialised(Worker& worker, const Access& access) const {
   const UncheckedScope unchecked;
   const CodePlace place{access.pc, ""};
   if (worker.findings.count_again(FindingKind::uninitialised_read, place)) return;
-  const Allocation* allocation = device_memory().find(region.begin);
   report(worker, FindingKind::uninitialised_read, place, *worker.current,
-         what_access(access) + " of memory that nothing has written, at byte " +
-             std::to_string(access.address - region.begin) + " of '" + allocation->name + "' (" +
-             std::to_string(allocation->bytes) + " bytes)");
+         describe_access(access) + " of memory that nothing has written, at " +
+             place_in_allocation(access.address));
 }
 
 }  // namespace paged::simt

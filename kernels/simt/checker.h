@@ -1,37 +1,32 @@
 // Looks at every load, store and atomic of instrumented kernel code before it happens.
 #pragma once
+#include "kernels/simt/access.h"
+#include "kernels/simt/block_clocks.h"
+#include "kernels/simt/global_races.h"
 #include "kernels/simt/shared_races.h"
+#include "kernels/simt/static_shared.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace paged::simt {
 
 struct Worker;
 
-enum class AccessKind : std::uint8_t { read, write, atomic };
-
-constexpr const char* name_of(AccessKind kind) {
-  constexpr const char* names[] = {"read", "write", "atomic"};
-  return names[static_cast<int>(kind)];
-}
-
-/// One access, before it is executed.
-struct Access {
-  std::uintptr_t address;
-  std::size_t size;  ///< bytes
-  AccessKind kind;
-  std::uintptr_t pc;  ///< return address of the callback: just after the access
-};
-
 /// Memory that a kernel may touch, as the checker sees it.
 struct Region {
+  enum class Kind : std::uint8_t { shared, allocation, arguments, program };
+  /// What needs no more than a look at `written`, or, of shared memory, at its races.
+  enum class Shortcut : std::uint8_t { none, reads, shared };
+
   std::uintptr_t begin = 0;
   std::size_t size = 0;
   std::uint8_t* written = nullptr;  ///< one byte for each byte: 1 if something wrote it; or null
-  bool shared = false;              ///< a block's shared memory
+  Kind kind = Kind::program;
+  Shortcut shortcut = Shortcut::none;
 
   bool holds(std::uintptr_t address, std::size_t bytes) const {
     const std::uintptr_t offset = address - begin;
@@ -64,19 +59,19 @@ class UncheckedScope {
 /// scheduler: they are where a race detector or counters get their events.
 class AccessChecker {
  public:
-  void begin_launch();
+  void begin_launch(const Worker& worker, GlobalLaunch& launch);
   void begin_block(Worker& worker);
   void end_block(Worker& worker);
-  void at_barrier() { shared_.at_barrier(); }  ///< all live threads came to it
-  void at_warp_sync(int warp, unsigned lanes) { shared_.at_warp_sync(warp, lanes); }
+  void at_barrier() { clocks_.at_barrier(); }  ///< all live threads came to it
+  void at_warp_sync(int warp, unsigned lanes) { clocks_.at_warp_sync(warp, lanes); }
   /// An asynchronous copy of the running thread writes to shared memory, in bounds.
   void at_copy_arrival(Worker& worker, const Access& access) { shared_.see(worker, access); }
   /// A bulk copy writes to shared memory, in bounds; see SharedRaces.
   void at_bulk_arrival(const Access& access, int actor, SyncClock& clock) {
-    shared_.see_bulk_arrival(access, actor, clock);
+    shared_.see_bulk_arrival(access, actor, clocks_.advance_copies(actor, clock));
   }
-  void release(int thread, SyncClock& clock) { shared_.release(thread, clock); }
-  void acquire(int thread, const SyncClock& clock) { shared_.acquire(thread, clock); }
+  void release(int thread, SyncClock& clock) { clocks_.release(thread, clock); }
+  void acquire(int thread, const SyncClock& clock) { clocks_.acquire(thread, clock); }
 
   /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
   /// Nearly all accesses are fine: they leave here after a few comparisons.
@@ -85,16 +80,11 @@ class AccessChecker {
                                     std::uintptr_t pc) {
     const Region& region = recent(pc);
     if (region.holds(address, kSize) && address % kSize == 0) [[likely]] {
-      if (region.written == nullptr) {
-        if (region.shared) shared_.see(worker, {address, kSize, kind, pc});
-        return;
-      }
-      std::uint8_t* const written = region.written + (address - region.begin);
-      if (kind == AccessKind::write) {
-        std::memset(written, 1, kSize);
-        return;
-      }
-      if (kind == AccessKind::read && all_written<kSize>(written)) [[likely]]
+      if (region.shortcut == Region::Shortcut::shared)
+        return shared_.see(worker, {address, kSize, kind, pc});
+      if (region.shortcut == Region::Shortcut::reads && kind == AccessKind::read &&
+          (region.written == nullptr ||
+           all_written<kSize>(region.written + (address - region.begin)))) [[likely]]
         return;
     }
     check_thoroughly(worker, {address, kSize, kind, pc}, kSize);
@@ -103,6 +93,12 @@ class AccessChecker {
   /// Checks an access of any size. `alignment` is what a GPU asks for: the size, or 1 where the
   /// compiler copies an object of another size.
   void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment);
+
+  /// Does an atomic that has been checked, update(). Those on global memory order blocks.
+  template <typename F>
+  auto do_atomic(std::uintptr_t address, F update) {
+    return address - tls_begin_ < tls_size_ ? update() : global_.in_turn(address, update);
+  }
 
  private:
   static constexpr std::size_t kNumRecent = 512;
@@ -119,13 +115,21 @@ class AccessChecker {
   }
 
   /// The region that an access lies in; its size is 0 if there is none.
-  Region find_region(const Worker& worker, const Access& access) const;
+  Region find_region(const Worker& worker, const Access& access);
+  Region find_shared_region(const Worker& worker, const Access& access);
+  /// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
+  std::string describe_bad_address(const Worker& worker, const Access& access) const;
+  void check_races(Worker& worker, Region& region, const Access& access);
   void report_out_of_bounds(Worker& worker, const Access& access) const;
   void report_misaligned(Worker& worker, const Access& access) const;
-  void report_uninitialised(Worker& worker, const Region& region, const Access& access) const;
+  void report_uninitialised(Worker& worker, const Access& access) const;
 
   std::array<Region, kNumRecent> recent_;
-  SharedRaces shared_;
+  bool preempts_ = false;  ///< threads may give way before any access
+  BlockClocks clocks_;
+  SharedRaces shared_{clocks_};
+  GlobalRaces global_{clocks_};
+  StaticShared static_shared_;
   std::uintptr_t tls_begin_ = 0;  ///< this OS thread's thread-local variables of the program
   std::size_t tls_size_ = 0;
 };

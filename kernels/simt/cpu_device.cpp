@@ -3,6 +3,7 @@
 #include "kernels/simt/device_memory.h"
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch_limits.h"
+#include "kernels/simt/schedule.h"
 #include "kernels/simt/worker_pool.h"
 
 #include <atomic>
@@ -34,12 +35,13 @@ class CpuDevice : public Device {
     const auto unwritten = simt::device_memory().download(host, device, bytes);
     // After a stopped launch an incomplete output is no news.
     if (unwritten.bytes == 0 || simt::finding_log().holds_stopped_launch()) return;
-    simt::finding_log().add(
-        {{FindingKind::unwritten_output, simt::latest_kernel(), simt::CodePlace(),
-          std::to_string(unwritten.bytes) + " of the " + std::to_string(bytes) +
-              " bytes downloaded from '" + unwritten.allocation +
-              "' were never written, the first at byte " + std::to_string(unwritten.first)}},
-        false);
+    simt::RecordedFinding finding{
+        FindingKind::unwritten_output, simt::latest_kernel(), simt::CodePlace(),
+        std::to_string(unwritten.bytes) + " of the " + std::to_string(bytes) +
+            " bytes downloaded from '" + unwritten.allocation +
+            "' were never written, the first at byte " + std::to_string(unwritten.first)};
+    finding.schedule = simt::current_schedule();
+    simt::finding_log().add({finding}, false);
   }
 
   void forget(void* device, std::size_t bytes) override {

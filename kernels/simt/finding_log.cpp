@@ -21,8 +21,8 @@ std::string location_of(const CodePlace& place, const SourceLines& lines) {
 
 }  // namespace
 
-void BlockFindings::begin(std::uint64_t block) {
-  block_ = block;
+void BlockFindings::begin(std::uint64_t position) {
+  position_ = position;
   findings_.clear();
 }
 
@@ -38,15 +38,15 @@ bool BlockFindings::count_again(FindingKind kind, const CodePlace& place) {
 void LaunchFindings::add_block(BlockFindings& block) {
   if (block.all().empty()) return;
   const std::lock_guard lock(mutex_);
-  blocks_.push_back({block.block(), std::move(block.all())});
+  blocks_.push_back({block.position(), std::move(block.all())});
 }
 
-std::vector<RecordedFinding> LaunchFindings::up_to(std::uint64_t last_block) {
+std::vector<RecordedFinding> LaunchFindings::up_to(std::uint64_t last_position) {
   std::sort(blocks_.begin(), blocks_.end(),
-            [](const OfBlock& a, const OfBlock& b) { return a.block < b.block; });
+            [](const OfBlock& a, const OfBlock& b) { return a.position < b.position; });
   std::vector<RecordedFinding> all;
   for (const OfBlock& of_block : blocks_)
-    if (of_block.block <= last_block)
+    if (of_block.position <= last_position)
       all.insert(all.end(), of_block.findings.begin(), of_block.findings.end());
   return all;
 }
@@ -86,7 +86,8 @@ std::vector<Finding> FindingLog::take() {
                     recorded.kernel == nullptr ? "" : kernel_name(recorded.kernel),
                     location_of(recorded.place, lines),
                     recorded.message,
-                    advice_for(recorded.kind),
+                    recorded.advice == nullptr ? advice_for(recorded.kind) : recorded.advice,
+                    describe(recorded.schedule),
                     recorded.count};
     if (const std::string other = location_of(recorded.other, lines); !other.empty())
       finding.message += " at " + other;

@@ -2,6 +2,7 @@
 // workers.
 #pragma once
 #include "kernels/finding.h"
+#include "kernels/simt/schedule.h"
 
 #include <atomic>
 #include <cstdint>
@@ -30,22 +31,25 @@ struct RecordedFinding {
   CodePlace place;
   std::string message;
   std::uint64_t count = 1;
-  CodePlace other = {};  ///< of the other access, whose line ends the message; or none
+  CodePlace other = {};          ///< of the other access, whose line ends the message; or none
+  const char* advice = nullptr;  ///< in place of what advice.h has for the kind
+  Schedule schedule = {};        ///< that the launch ran under
 };
 
 /// The findings of the block that a worker runs.
 class BlockFindings {
  public:
-  void begin(std::uint64_t block);
+  void begin(std::uint64_t position);
   /// Counts a repetition of a finding already made in this block. False if it is a new one.
   bool count_again(FindingKind kind, const CodePlace& place);
   void add(RecordedFinding finding) { findings_.push_back(std::move(finding)); }
 
-  std::uint64_t block() const { return block_; }
+  /// Of the block in the order in which the launch hands out blocks.
+  std::uint64_t position() const { return position_; }
   std::vector<RecordedFinding>& all() { return findings_; }
 
  private:
-  std::uint64_t block_ = 0;
+  std::uint64_t position_ = 0;
   std::vector<RecordedFinding> findings_;
 };
 
@@ -54,13 +58,13 @@ class LaunchFindings {
  public:
   /// Takes over what a block found. Any worker may call it.
   void add_block(BlockFindings& block);
-  /// All of them in order of blocks, up to and including the block that stopped the launch: later
-  /// blocks ran or not, as it happened.
-  std::vector<RecordedFinding> up_to(std::uint64_t last_block);
+  /// All of them in the order in which blocks were handed out, up to and including the block that
+  /// stopped the launch: later blocks ran or not, as it happened.
+  std::vector<RecordedFinding> up_to(std::uint64_t last_position);
 
  private:
   struct OfBlock {
-    std::uint64_t block;
+    std::uint64_t position;
     std::vector<RecordedFinding> findings;
   };
   std::mutex mutex_;

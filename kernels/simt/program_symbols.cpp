@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace paged::simt {
@@ -54,6 +55,7 @@ class SymbolTable {
     // Which of the files that the program was linked from; 0 for names that all files share. Names
     // that are a file's own may occur in several.
     int file;
+    int function = 0;  // of a thread-local variable: a number for the function that declares it
   };
 
   SymbolTable() {
@@ -68,19 +70,14 @@ class SymbolTable {
       if (section.sh_type == SHT_SYMTAB)
         read(&bytes[section.sh_offset], section.sh_size / sizeof(Elf64_Sym),
              &bytes[sections[section.sh_link].sh_offset]);
-    std::sort(functions_.begin(), functions_.end(),
-              [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
+    for (std::vector<Symbol>* symbols : {&functions_, &thread_locals_})
+      std::sort(symbols->begin(), symbols->end(),
+                [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
+    number_functions();
   }
 
   // The function that an address lies in, or null.
-  const Symbol* function_at(std::uintptr_t address) const {
-    const auto after = std::upper_bound(
-        functions_.begin(), functions_.end(), address,
-        [](std::uintptr_t value, const Symbol& function) { return value < function.begin; });
-    if (after == functions_.begin()) return nullptr;
-    const Symbol& function = *std::prev(after);
-    return address - function.begin < std::max<std::size_t>(function.size, 1) ? &function : nullptr;
-  }
+  const Symbol* function_at(std::uintptr_t address) const { return find(functions_, address); }
 
   // Bytes of the thread-local variables that a function declares: "_ZZ4nameiE8variable" is one of
   // "_Z4namei".
@@ -96,13 +93,44 @@ class SymbolTable {
   }
 
   // The variable that an offset in the thread-local image lies in, or null.
-  const Symbol* thread_local_at(std::size_t offset) const {
-    for (const Symbol& variable : thread_locals_)
-      if (offset - variable.begin < variable.size) return &variable;
-    return nullptr;
-  }
+  const Symbol* thread_local_at(std::size_t offset) const { return find(thread_locals_, offset); }
+
+  bool has_thread_locals() const { return !thread_locals_.empty(); }
 
  private:
+  static const Symbol* find(const std::vector<Symbol>& symbols, std::uintptr_t address) {
+    const auto after = std::upper_bound(
+        symbols.begin(), symbols.end(), address,
+        [](std::uintptr_t value, const Symbol& symbol) { return value < symbol.begin; });
+    if (after == symbols.begin()) return nullptr;
+    const Symbol& symbol = *std::prev(after);
+    return address - symbol.begin < std::max<std::size_t>(symbol.size, 1) ? &symbol : nullptr;
+  }
+
+  // "_ZZ4nameiE8variable" and "_ZZ4nameiE5other_0" are of one function, "_ZZ4namei".
+  static std::string function_of(const std::string& variable) {
+    if (variable.rfind("_ZZ", 0) != 0) return "";
+    for (std::size_t end = variable.rfind('E'); end != std::string::npos && end > 0;
+         end = variable.rfind('E', end - 1)) {
+      const char* const own = variable.c_str() + end + 1;
+      char* identifier = nullptr;
+      const std::size_t length = std::strtoul(own, &identifier, 10);
+      if (identifier == own || length == 0 || std::strlen(identifier) < length) continue;
+      if (identifier[length] == '\0' || identifier[length] == '_') return variable.substr(0, end);
+    }
+    return "";
+  }
+
+  void number_functions() {
+    std::map<std::pair<std::string, int>, int> numbers;
+    for (Symbol& variable : thread_locals_) {
+      const std::string function = function_of(variable.name);
+      if (function.empty()) continue;
+      const auto next = static_cast<int>(numbers.size()) + 1;
+      variable.function = numbers.emplace(std::pair(function, variable.file), next).first->second;
+    }
+  }
+
   void read(const char* symbols, std::size_t count, const char* names) {
     const std::uintptr_t bias = load_bias();
     int file = 0;
@@ -188,6 +216,20 @@ ThreadLocalVariable thread_local_variable_at(std::uintptr_t address) {
   std::free(demangled);
   const std::size_t colons = name.rfind("::");
   return {colons == std::string::npos ? name : name.substr(colons + 2), offset - variable->begin};
+}
+
+ThreadLocalExtent thread_local_extent_at(std::uintptr_t address) {
+  const ThreadLocalImage image = thread_local_image();
+  if (!symbol_table().has_thread_locals()) return {image.begin, image.size};
+  const auto* variable = symbol_table().thread_local_at(address - image.begin);
+  if (variable == nullptr) return {};
+  return {image.begin + variable->begin, variable->size, variable->function,
+          variable->name.rfind("_ZN5paged4simt", 0) == 0};
+}
+
+CodeRange function_range(const void* address) {
+  const auto* function = symbol_table().function_at(reinterpret_cast<std::uintptr_t>(address));
+  return function == nullptr ? CodeRange{} : CodeRange{function->begin, function->size};
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }

@@ -37,6 +37,23 @@ struct ThreadLocalVariable {
 /// The variable of the calling OS thread that an address lies in.
 ThreadLocalVariable thread_local_variable_at(std::uintptr_t address);
 
+/// Where a thread-local variable lies on the calling OS thread.
+struct ThreadLocalExtent {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;     ///< bytes; 0 if there is none
+  int function = 0;         ///< equal for variables that one function declares; 0: none does
+  bool of_machine = false;  ///< none that a kernel declares
+};
+/// The variable that an address lies in. Without symbols, all that the program has are one.
+ThreadLocalExtent thread_local_extent_at(std::uintptr_t address);
+
+/// Addresses of a function's code; size 0 if the program has no symbol for it.
+struct CodeRange {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+};
+CodeRange function_range(const void* address);
+
 /// The part of a path after the last slash.
 std::string base_name(const std::string& path);
 

@@ -1,7 +1,7 @@
 // Order between threads of different warps without a barrier of the block: by mbarriers.
-#include "kernels/simt/shared_races.h"
-#include "kernels/simt/worker.h"
+#include "kernels/simt/block_clocks.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace paged::simt {
@@ -15,7 +15,7 @@ void advance(std::uint16_t& clock) {
 
 }  // namespace
 
-void SharedRaces::release(int thread, SyncClock& clock) {
+void BlockClocks::release(int thread, SyncClock& clock) {
   clock.enter(epoch_);
   const SyncClock& known = known_[thread];
   if (known.epoch == epoch_) clock.join(known);
@@ -26,7 +26,7 @@ void SharedRaces::release(int thread, SyncClock& clock) {
   warps_synced_ = true;
 }
 
-void SharedRaces::acquire(int thread, const SyncClock& clock) {
+void BlockClocks::acquire(int thread, const SyncClock& clock) {
   if (clock.epoch != epoch_) return;
   known_[thread].enter(epoch_);
   known_[thread].join(clock);
@@ -37,7 +37,7 @@ void SharedRaces::acquire(int thread, const SyncClock& clock) {
   warps_synced_ = true;
 }
 
-void SharedRaces::share_in_warp(int warp, unsigned lanes) {
+void BlockClocks::share_in_warp(int warp, unsigned lanes) {
   if (latest_acquire_ != epoch_) return;  // there is nothing to tell
   SyncClock joined;
   joined.epoch = epoch_;
@@ -51,23 +51,13 @@ void SharedRaces::share_in_warp(int warp, unsigned lanes) {
   for_each([&](SyncClock& clock) { clock = joined; });
 }
 
-void SharedRaces::see_bulk_arrival(const Access& access, int actor, SyncClock& clock) {
-  std::uint16_t& own = copy_clocks_[actor - kMaxThreads];
+BlockClocks::Clock BlockClocks::advance_copies(int actor, SyncClock& clock) {
+  Clock& own = copy_clocks_[actor - kMaxThreads];
   advance(own);
   warps_synced_ = true;
-  for_each_cell(access.address, access.size, [&](Cell& cell, std::uint8_t bytes) {
-    open(cell);
-    cell.writer = static_cast<std::uint16_t>(actor);
-    cell.write_clock = own;
-    cell.write_pc = access.pc;
-    cell.written = bytes;
-    cell.atomic = false;
-    cell.initialised |= bytes;
-    cell.read_warp = cell.other_reader = kNobody;
-    cell.other_read = 0;
-  });
   clock.enter(epoch_);
   clock.clocks[actor] = own;
+  return own;
 }
 
 }  // namespace paged::simt

@@ -1,6 +1,7 @@
 #include "kernels/simt/reports.h"
 
 #include "kernels/kernel_name.h"
+#include "kernels/simt/device_memory.h"
 #include "kernels/simt/worker.h"
 
 #include <bit>
@@ -34,6 +35,17 @@ std::string with_mask(const Fiber& fiber) {
   return describe_wait(fiber) + " with mask " + hexadecimal(fiber.mask);
 }
 
+std::string text_of_thread(const uint3& thread, int id) {
+  return "thread " + text_of_extent(thread) + " (warp " + std::to_string(id / kWarpSize) +
+         ", lane " + std::to_string(id % kWarpSize) + ")";
+}
+
+std::string text_of_block_and_thread(const uint3& block, const uint3& thread, int id, int phase) {
+  std::string text = "block " + text_of_extent(block) + ", " + text_of_thread(thread, id);
+  if (phase >= 0) text += std::string(", phase ") + paged::name_of(static_cast<Phase>(phase));
+  return text;
+}
+
 // Threads in a row that wait at the same place, or have exited.
 struct Group {
   int first, last;
@@ -64,15 +76,35 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 }
 
 std::string text_of_thread(const Fiber& fiber) {
-  return "thread " + text_of_extent(fiber.coordinates.thread) + " (warp " +
-         std::to_string(fiber.warp) + ", lane " + std::to_string(fiber.lane) + ")";
+  return text_of_thread(fiber.coordinates.thread, fiber.id);
 }
 
 std::string describe_thread(const Fiber& fiber) {
-  std::string text =
-      "block " + text_of_extent(fiber.coordinates.block) + ", " + text_of_thread(fiber);
-  if (fiber.phase) text += std::string(", phase ") + paged::name_of(*fiber.phase);
-  return text;
+  return text_of_block_and_thread(fiber.coordinates.block, fiber.coordinates.thread, fiber.id,
+                                  fiber.phase ? static_cast<int>(*fiber.phase) : -1);
+}
+
+std::string describe_thread(const LaunchRequest& launch, std::uint64_t block, int thread,
+                            int phase) {
+  return text_of_block_and_thread(index_in(launch.grid, block),
+                                  index_in(launch.block, static_cast<std::uint64_t>(thread)),
+                                  thread, phase);
+}
+
+std::string describe_access(const Access& access) {
+  return std::to_string(access.size) + "-byte " + name_of(access.kind);
+}
+
+std::string with_article(AccessKind kind) {
+  return std::string(kind == AccessKind::atomic ? "an " : "a ") + name_of(kind);
+}
+
+std::string place_in_allocation(std::uintptr_t address) {
+  const UncheckedScope unchecked;
+  const Allocation* allocation = device_memory().find(address);
+  if (allocation == nullptr) return "memory that is no allocation";
+  return "byte " + std::to_string(address - allocation->begin()) + " of '" + allocation->name +
+         "' (" + std::to_string(allocation->bytes) + " bytes)";
 }
 
 std::string describe_wait(const Fiber& fiber) {
@@ -86,6 +118,19 @@ void report(Worker& worker, FindingKind kind, const CodePlace& place, const Fibe
             const std::string& what) {
   worker.findings.add(
       {kind, worker.launch->kernel, place, describe_thread(fiber) + ": " + what, 1});
+}
+
+void report_data_race(Worker& worker, const Access& access, const EarlierAccess& racing,
+                      const std::string& place) {
+  const UncheckedScope unchecked;
+  const std::string who =
+      racing.thread < kMaxThreads
+          ? with_article(racing.kind) + " by " + text_of_thread(worker.fibers[racing.thread])
+          : "a bulk copy whose mbarrier the thread has not waited for, which starts";
+  worker.findings.add({FindingKind::data_race, worker.launch->kernel, CodePlace{access.pc, ""},
+                       describe_thread(*worker.current) + ": " + describe_access(access) + " at " +
+                           place + " races with " + who,
+                       1, CodePlace{racing.pc, ""}});
 }
 
 void report_barrier_divergence(Worker& worker, const Fiber& one, const Fiber& other) {

@@ -3,6 +3,8 @@
 #include "kernels/simt/checker.h"
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/finding_log.h"
+#include "kernels/simt/launch.h"
+#include "kernels/simt/race_cell.h"
 
 #include <source_location>
 #include <string>
@@ -16,6 +18,18 @@ bool same_position(const std::source_location& a, const std::source_location& b)
 
 /// "block (0,1,0), thread (5,0,0) (warp 0, lane 5), phase QK"
 std::string describe_thread(const Fiber& fiber);
+/// The same for a thread of a block that is over; phase: a Phase, or -1.
+std::string describe_thread(const LaunchRequest& launch, std::uint64_t block, int thread,
+                            int phase);
+
+/// "4-byte read"
+std::string describe_access(const Access& access);
+
+/// "a read", "a write", "an atomic"
+std::string with_article(AccessKind kind);
+
+/// "byte 12 of 'output' (4096 bytes)", for an address in an allocation.
+std::string place_in_allocation(std::uintptr_t address);
 
 /// "thread (5,0,0) (warp 0, lane 5)"
 std::string text_of_thread(const Fiber& fiber);
@@ -27,6 +41,9 @@ std::string describe_wait(const Fiber& fiber);
 void report(Worker& worker, FindingKind kind, const CodePlace& place, const Fiber& fiber,
             const std::string& what);
 
+/// place: what is at the access's address
+void report_data_race(Worker& worker, const Access& access, const EarlierAccess& racing,
+                      const std::string& place);
 void report_barrier_divergence(Worker& worker, const Fiber& one, const Fiber& other);
 void report_barrier_after_exit(Worker& worker, const Fiber& waiting);
 void report_caller_not_in_mask(Worker& worker, const Fiber& fiber);

@@ -13,6 +13,12 @@ const ThreadCoordinates& coordinates() noexcept { return current_worker->current
 
 void set_phase(Phase phase) noexcept { current_worker->current->phase = phase; }
 
+uint3 index_in(const dim3& extent, std::uint64_t linear) {
+  return {static_cast<unsigned>(linear % extent.x),
+          static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
 namespace {
 
 // Runs on the fiber's stack, for one block after the other.
@@ -41,14 +47,10 @@ unsigned low_bits(int count) { return count >= kWarpSize ? ~0U : (1U << count) -
 void place_threads(Worker& worker) {
   const dim3 grid = worker.launch->grid;
   const dim3 block = worker.launch->block;
-  const auto linear = worker.block;
-  const uint3 block_index{static_cast<unsigned>(linear % grid.x),
-                          static_cast<unsigned>(linear / grid.x % grid.y),
-                          static_cast<unsigned>(linear / grid.x / grid.y)};
+  const uint3 block_index = index_in(grid, worker.block);
   for (int id = 0; id < worker.num_threads; ++id) {
-    const auto i = static_cast<unsigned>(id);
     Fiber& fiber = worker.fibers[id];
-    fiber.coordinates.thread = {i % block.x, i / block.x % block.y, i / block.x / block.y};
+    fiber.coordinates.thread = index_in(block, static_cast<std::uint64_t>(id));
     fiber.coordinates.block = block_index;
     fiber.coordinates.block_extent = block;
     fiber.coordinates.grid_extent = grid;
@@ -64,8 +66,8 @@ void begin_block(Worker& worker) {
   worker.num_exited = 0;
   worker.stopped = false;
   worker.barrier = {};
-  worker.ready.clear();
-  worker.findings.begin(worker.block);
+  worker.ready.begin_block(worker.schedule, worker.block, worker.num_warps);
+  worker.findings.begin(worker.position);
   for (int w = 0; w < worker.num_warps; ++w) {
     const unsigned lanes = low_bits(worker.num_threads - w * kWarpSize);
     worker.warps[w] = {lanes, lanes, 0};
@@ -79,8 +81,8 @@ void begin_block(Worker& worker) {
 
 }  // namespace
 
-void run_block(Worker& worker, const LaunchRequest& launch, std::uint64_t block) {
-  worker.launch = &launch;
+void run_block(Worker& worker, std::uint64_t position, std::uint64_t block) {
+  worker.position = position;
   worker.block = block;
   begin_block(worker);
   worker.checker.begin_block(worker);
@@ -103,6 +105,11 @@ void suspend(Worker& worker) {
   }
   Fiber& next = worker.fibers[worker.ready.pop()];
   if (&next != &self) switch_to(worker, self.context, next);
+}
+
+void give_way(Worker& worker) {
+  resume_later(worker, *worker.current);
+  suspend(worker);
 }
 
 void stop_block(Worker& worker) {

@@ -1,5 +1,5 @@
-// What one OS thread of the CPU machine needs to run a block: fibers, a ready queue, and the state
-// of the block's barrier and warps.
+// What one OS thread of the CPU machine needs to run a block: fibers, those that are ready, and the
+// state of the block's barrier and warps.
 #pragma once
 #include "kernels/simt/async_copies.h"
 #include "kernels/simt/checker.h"
@@ -8,26 +8,14 @@
 #include "kernels/simt/launch.h"
 #include "kernels/simt/matrix_exchange.h"
 #include "kernels/simt/mbarriers.h"
+#include "kernels/simt/ready_threads.h"
+#include "kernels/simt/schedule.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
 
 namespace paged::simt {
-
-/// Fibers that can run, first in, first out. A fiber is in it at most once.
-class ReadyQueue {
- public:
-  bool empty() const { return head_ == tail_; }
-  void clear() { head_ = tail_ = 0; }
-  void push(int fiber) { ids_[tail_++ % kMaxThreads] = static_cast<std::uint16_t>(fiber); }
-  int pop() { return ids_[head_++ % kMaxThreads]; }
-
- private:
-  std::array<std::uint16_t, kMaxThreads> ids_;
-  unsigned head_ = 0;
-  unsigned tail_ = 0;
-};
 
 /// Lanes of one warp as bit sets.
 struct WarpState {
@@ -44,12 +32,14 @@ struct BarrierState {
 /// One OS thread's share of the machine. All members belong to that thread.
 struct Worker {
   FiberArena fibers;
-  ReadyQueue ready;
+  ReadyThreads ready;
   BarrierState barrier;
   std::array<WarpState, kMaxWarps> warps;
 
   const LaunchRequest* launch = nullptr;
-  std::uint64_t block = 0;  ///< linear index in the grid
+  Schedule schedule;
+  std::uint64_t position = 0;  ///< of the block, in the order in which the launch hands them out
+  std::uint64_t block = 0;     ///< linear index in the grid
   int num_threads = 0;
   int num_warps = 0;
   int num_exited = 0;
@@ -65,14 +55,20 @@ struct Worker {
   std::unique_ptr<char[]> fault_stack;  ///< where reporting goes on after a stack overflow
 };
 
+/// Number `linear` in a grid or a block of this extent.
+uint3 index_in(const dim3& extent, std::uint64_t linear);
+
 /// The worker that the calling OS thread is, or null.
 extern thread_local Worker* current_worker;
 
-/// Runs one block to its end, or until a finding stops it.
-void run_block(Worker& worker, const LaunchRequest& launch, std::uint64_t block);
+/// Runs the block at a position of the worker's launch to its end, or until a finding stops it.
+void run_block(Worker& worker, std::uint64_t position, std::uint64_t block);
 
 /// Called on a fiber that has noted down what it waits for: runs others until it is ready again.
 void suspend(Worker& worker);
+
+/// Called on a fiber that could go on: lets any other that is ready run first.
+void give_way(Worker& worker);
 
 /// Makes a waiting fiber ready to run.
 void resume_later(Worker& worker, Fiber& fiber);

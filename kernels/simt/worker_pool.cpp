@@ -4,6 +4,8 @@
 #include "kernels/simt/fault_handler.h"
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch_limits.h"
+#include "kernels/simt/races_between_blocks.h"
+#include "kernels/simt/schedule.h"
 #include "kernels/simt/worker.h"
 
 #include <algorithm>
@@ -19,31 +21,41 @@ namespace {
 
 // One launch as the workers share it.
 struct Launch {
-  explicit Launch(const LaunchRequest& request_)
+  Launch(const LaunchRequest& request_, const Schedule& schedule_,
+         const GlobalLaunch::Allocations& watched)
       : request(request_),
-        num_blocks(std::uint64_t{request_.grid.x} * request_.grid.y * request_.grid.z) {}
+        schedule(schedule_),
+        num_blocks(std::uint64_t{request_.grid.x} * request_.grid.y * request_.grid.z),
+        global(num_blocks, watched) {}
 
-  LaunchRequest request;
-  std::uint64_t num_blocks;
-  std::atomic<std::uint64_t> next_block{0};
-  std::atomic<std::uint64_t> stopping_block{~std::uint64_t{0}};  ///< the first that was stopped
+  bool was_stopped() const { return stopping_position != ~std::uint64_t{0}; }
+
+  const LaunchRequest request;
+  const Schedule schedule;
+  const std::uint64_t num_blocks;
+  std::atomic<std::uint64_t> next_position{0};
+  /// Of the first block that was stopped.
+  std::atomic<std::uint64_t> stopping_position{~std::uint64_t{0}};
   LaunchFindings findings;
+  GlobalLaunch global;
 };
 
-void note_stop(Launch& launch, std::uint64_t block) {
-  std::uint64_t first = launch.stopping_block;
-  while (block < first && !launch.stopping_block.compare_exchange_weak(first, block)) {
+void note_stop(Launch& launch, std::uint64_t position) {
+  std::uint64_t first = launch.stopping_position;
+  while (position < first && !launch.stopping_position.compare_exchange_weak(first, position)) {
   }
 }
 
-// Blocks are handed out in order, so that all blocks before the first stopped one run to their end.
+// Blocks are handed out in one order, so that all before the first stopped one run to their end.
 void run_blocks(Worker& worker, Launch& launch) {
-  worker.checker.begin_launch();
-  while (launch.stopping_block == ~std::uint64_t{0}) {
-    const std::uint64_t block = launch.next_block.fetch_add(1);
-    if (block >= launch.num_blocks) return;
-    run_block(worker, launch.request, block);
-    if (worker.stopped) note_stop(launch, block);
+  worker.launch = &launch.request;
+  worker.schedule = launch.schedule;
+  worker.checker.begin_launch(worker, launch.global);
+  while (!launch.was_stopped()) {
+    const std::uint64_t position = launch.next_position.fetch_add(1);
+    if (position >= launch.num_blocks) return;
+    run_block(worker, position, block_at(launch.schedule, position, launch.num_blocks));
+    if (worker.stopped) note_stop(launch, position);
     launch.findings.add_block(worker.findings);
   }
 }
@@ -116,6 +128,16 @@ WorkerPool& pool() {
   return *the_pool;
 }
 
+void record_findings(Launch& launch) {
+  const std::uint64_t last = launch.stopping_position;
+  std::vector<RecordedFinding> findings = launch.findings.up_to(last);
+  for (RecordedFinding& race :
+       find_races_between_blocks(launch.request, launch.global.logs_up_to(last)))
+    findings.push_back(std::move(race));
+  for (RecordedFinding& finding : findings) finding.schedule = launch.schedule;
+  finding_log().add(findings, launch.was_stopped());
+}
+
 }  // namespace
 
 void set_worker_count(int count) { pool().set_count(count); }
@@ -126,10 +148,16 @@ void run_launch(const LaunchRequest& request) {
   check_launch_limits(request);
   latest = request.kernel;
   if (!request.checked) device_memory().stop_tracking();
-  Launch launch(request);
+  const Schedule schedule = current_schedule();
+  Launch launch(request, schedule, {});
   pool().run(launch);
-  const std::uint64_t stopping_block = launch.stopping_block;
-  finding_log().add(launch.findings.up_to(stopping_block), stopping_block != ~std::uint64_t{0});
+  const GlobalLaunch::Allocations watched = launch.global.read_and_written();
+  if (launch.was_stopped() || watched.empty()) return record_findings(launch);
+  // What it read may race with what it wrote. See global_races.h.
+  launch.global.saved_pages().restore();
+  Launch again(request, schedule, watched);
+  pool().run(again);
+  record_findings(again);
 }
 
 }  // namespace paged::simt

@@ -99,6 +99,7 @@ CheckRequest request_of(const CheckOptions& options) {
 int run(const CheckOptions& options) {
   const CheckRequest request = request_of(options);
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
+  options.stage.set_schedule();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
   // Before any case is built: that can take long.
   for (const CaseSpec& spec : request.cases)

@@ -1,10 +1,12 @@
 #include "tests/paged/options.h"
 
+#include "kernels/simt/schedule.h"
 #include "reference/input_error.h"
 #include "tests/harness/output_file.h"
 
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 namespace paged {
@@ -19,6 +21,15 @@ void StageOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--unchecked", unchecked,
                    "cpu: run without watching every memory access (faster)");
+  command
+      .add_option("--schedule", schedule,
+                  "cpu: the order in which threads and blocks run; in-order if it is left out")
+      ->check(CLI::IsMember({"in-order", "random", "warp-first", "preemptive"}))
+      ->type_name("in-order|random|warp-first|preemptive");
+  command
+      .add_option("--schedule-seed", schedule_seed,
+                  "of the schedule, as a finding names it; 1 if it is left out")
+      ->type_name("N");
 }
 
 Backend StageOptions::chosen_backend() const {
@@ -31,6 +42,32 @@ std::vector<const Stage*> StageOptions::chosen_stages() const {
   std::vector<const Stage*> all;
   for (const Stage& one : stages(chosen_backend(), checking)) all.push_back(&one);
   return all;
+}
+
+void StageOptions::set_schedule() const {
+  if (!schedule) {
+    if (schedule_seed)
+      throw InputError("--schedule-seed is " + *schedule_seed +
+                       ", but --schedule is not given; add --schedule random, warp-first or "
+                       "preemptive");
+    return;
+  }
+  simt::Schedule chosen{simt::schedule_named(*schedule).value()};
+  if (schedule_seed) {
+    if (chosen.kind == simt::ScheduleKind::in_order)
+      throw InputError("--schedule-seed is " + *schedule_seed +
+                       ", but --schedule in-order has no seed; leave one of them out");
+    chosen.seed =
+        whole_number("--schedule-seed", *schedule_seed, std::numeric_limits<std::uint64_t>::max());
+  }
+  if (chosen_backend() != Backend::cpu)
+    throw InputError("--schedule is " + *schedule +
+                     ", but a GPU schedules its own threads; use --backend cpu");
+  if (unchecked && chosen.kind == simt::ScheduleKind::preemptive)
+    throw InputError(
+        "--schedule preemptive lets threads give way before memory accesses, which "
+        "--unchecked does not see; leave out --unchecked, or use --schedule random");
+  simt::set_schedule(chosen);
 }
 
 CLI::Validator file_name() {

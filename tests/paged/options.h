@@ -13,15 +13,19 @@
 
 namespace paged {
 
-/// --stage, --backend, --unchecked
+/// --stage, --backend, --unchecked, --schedule, --schedule-seed
 struct StageOptions {
   std::string stage = "all";
   std::string backend = "cpu";
   bool unchecked = false;
+  std::optional<std::string> schedule;
+  std::optional<std::string> schedule_seed;
 
   void add_to(CLI::App& command);
   Backend chosen_backend() const;
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
+  /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws InputError.
+  void set_schedule() const;
 };
 
 /// For options that name a file: the name must not be empty.

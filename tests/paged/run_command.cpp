@@ -76,6 +76,7 @@ void print(const std::vector<StageRun>& runs) {
 
 int run(const RunRequest& request) {
   const std::vector<const Stage*> stages = request.stage.chosen_stages();
+  request.stage.set_schedule();
   const std::vector<CaseSpec> specs = chosen_cases(request);
   const std::unique_ptr<Device> device = make_device(request.stage.chosen_backend());
   check(request, stages, specs, device->limits());

@@ -2,6 +2,7 @@
 #include "kernels/simt/worker_pool.h"
 #include "tests/simt/every_backend.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/schedule_scope.h"
 
 #include <algorithm>
 #include <fstream>
@@ -91,13 +92,58 @@ TEST(Findings, DoNotDependOnTheNumberOfWorkers) {
   simt::set_worker_count(before);
 }
 
-TEST(Findings, HaveEveryKindPlantedTwice) {
-  for (int kind = 0; kind <= static_cast<int>(FindingKind::stack_overflow); ++kind) {
-    int planted_of_kind = 0;
-    for (const PlantedKernel& planted : cpu_checked::planted_kernels())
-      for (const ExpectedFinding& expected : planted.expected)
-        planted_of_kind += static_cast<int>(expected.kind) == kind ? 1 : 0;
-    EXPECT_GE(planted_of_kind, 2) << name_of(static_cast<FindingKind>(kind));
+// Also with other schedules, and when it happens again.
+TEST(Findings, OfASeedDoNotDependOnTheNumberOfWorkers) {
+  const int before = simt::worker_count();
+  for (const simt::Schedule& schedule : every_schedule(3)) {
+    const ScheduleScope scope(schedule);
+    for (const PlantedKernel& planted : cpu_checked::planted_kernels()) {
+      simt::set_worker_count(1);
+      planted.run(cpu_device());
+      const std::string alone = text_of_findings();
+      simt::set_worker_count(5);
+      planted.run(cpu_device());
+      EXPECT_EQ(text_of_findings(), alone) << planted.name << ", " << simt::describe(schedule);
+    }
+  }
+  simt::set_worker_count(before);
+}
+
+std::vector<std::string> kinds_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> kinds;
+  for (const Finding& finding : findings) kinds.emplace_back(name_of(finding.kind));
+  return kinds;
+}
+
+// Which threads meet depends on the order, not whether they do.
+TEST(Findings, AreOfTheSameKindUnderEverySchedule) {
+  for (const PlantedKernel& planted : cpu_checked::planted_kernels()) {
+    std::vector<std::string> expected;
+    for (const ExpectedFinding& finding : planted.expected)
+      expected.emplace_back(name_of(finding.kind));
+    for (const simt::Schedule& schedule : every_schedule(10)) {
+      const ScheduleScope scope(schedule);
+      planted.run(cpu_device());
+      const std::vector<Finding> findings = cpu_device().take_findings();
+      EXPECT_EQ(kinds_of(findings), expected)
+          << planted.name << ", " << simt::describe(schedule) << ": "
+          << (findings.empty() ? "nothing" : to_string(findings[0]));
+    }
+  }
+}
+
+TEST(Findings, HaveThreeMistakesAndThreeLookAlikesOfEveryKind) {
+  for (int number = 0; number <= static_cast<int>(FindingKind::stack_overflow); ++number) {
+    const auto kind = static_cast<FindingKind>(number);
+    int mistakes = 0;
+    int look_alikes = 0;
+    for (const PlantedKernel& planted : cpu_checked::planted_kernels()) {
+      for (const ExpectedFinding& expected : planted.expected) mistakes += expected.kind == kind;
+      look_alikes += planted.looks_like == kind;
+      EXPECT_EQ(planted.expected.empty(), planted.looks_like.has_value()) << planted.name;
+    }
+    EXPECT_GE(mistakes, 3) << name_of(kind);
+    EXPECT_GE(look_alikes, 3) << name_of(kind);
   }
 }
 

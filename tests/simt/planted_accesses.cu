@@ -112,7 +112,12 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
           "block (0,0,0), thread (10,0,0) (warp 0, lane 10): 4-byte read right past the end of "
           "'from' (40 bytes)"}},
         true},
-       {"exact copy", file, [](Device& device) { run_copy(device, kCount); }, {}},
+       {"exact copy",
+        file,
+        [](Device& device) { run_copy(device, kCount); },
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"read before the beginning",
         file,
         [](Device& device) { run_on_arrays(device, difference); },
@@ -121,7 +126,9 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
        {"guarded difference",
         file,
         [](Device& device) { run_on_arrays(device, guarded_difference); },
-        {}},
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"write past the end",
         file,
         [](Device& device) {
@@ -152,13 +159,23 @@ void add_bounds(std::vector<PlantedKernel>& kernels) {
         {{reads, "read_pair_at_end",
           "8-byte read that ends 4 bytes past the end of 'from' (12 bytes)"}},
         true},
-       {"pair at the end", file, [](Device& device) { run_pair(device, 4); }, {}},
+       {"pair at the end",
+        file,
+        [](Device& device) { run_pair(device, 4); },
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
        {"atomic past the end",
         file,
         [](Device& device) { run_atomic(device, 5); },
         {{writes, "add_atomically", "4-byte atomic 4 bytes past the end of 'counter' (16 bytes)"}},
         true},
-       {"atomic at the end", file, [](Device& device) { run_atomic(device, 3); }, {}},
+       {"atomic at the end",
+        file,
+        [](Device& device) { run_atomic(device, 3); },
+        {},
+        false,
+        FindingKind::out_of_bounds_write},
        {"released memory",
         file,
         [](Device& device) {
@@ -206,11 +223,28 @@ __global__ void store_aligned_two(const float* from, float* to) {
   store_vec(to + 2 * threadIdx.x, two);
 }
 
+__global__ void load_shared_four(const float* from, float* to) {
+  float* const shared = reinterpret_cast<float*>(dynamic_shared);
+  shared[threadIdx.x] = from[threadIdx.x];
+  __syncthreads();
+  const Vec<float, 4> four =
+      load_vec<4>(shared + threadIdx.x / 2 * 2);  // mistake: misaligned shared load
+  to[threadIdx.x] = four[0];
+}
+
+__global__ void load_aligned_shared_four(const float* from, float* to) {
+  float* const shared = reinterpret_cast<float*>(dynamic_shared);
+  shared[threadIdx.x] = from[threadIdx.x];
+  __syncthreads();
+  const Vec<float, 4> four = load_vec<4>(shared + threadIdx.x / 4 * 4);
+  to[threadIdx.x] = four[0];
+}
+
 template <typename Kernel>
 void run_aligned(Device& device, Kernel kernel, int threads) {
   const DeviceArray<float> from(device, std::vector<float>(64, 1.0F), "from");
   const DeviceArray<float> to(device, std::vector<float>(64, 0.0F), "to");
-  launch(kernel, dim3(1), dim3(threads), 0, Stream{}, from.data(), to.data());
+  launch(kernel, dim3(1), dim3(threads), 64 * sizeof(float), Stream{}, from.data(), to.data());
 }
 
 void add_alignment(std::vector<PlantedKernel>& kernels) {
@@ -226,7 +260,9 @@ void add_alignment(std::vector<PlantedKernel>& kernels) {
        {"aligned 16-byte load",
         file,
         [](Device& device) { run_aligned(device, load_aligned_four, 32); },
-        {}},
+        {},
+        false,
+        FindingKind::misaligned_access},
        {"misaligned 8-byte store",
         file,
         [](Device& device) { run_aligned(device, store_two, 32); },
@@ -235,7 +271,23 @@ void add_alignment(std::vector<PlantedKernel>& kernels) {
        {"aligned 8-byte store",
         file,
         [](Device& device) { run_aligned(device, store_aligned_two, 32); },
-        {}}});
+        {},
+        false,
+        FindingKind::misaligned_access},
+       {"misaligned shared load",
+        file,
+        [](Device& device) { run_aligned(device, load_shared_four, 32); },
+        {{kind, "load_shared_four",
+          "thread (2,0,0) (warp 0, lane 2): 16-byte read at an address that is 8 past a multiple "
+          "of "
+          "16 bytes"}},
+        true},
+       {"aligned shared load",
+        file,
+        [](Device& device) { run_aligned(device, load_aligned_shared_four, 32); },
+        {},
+        false,
+        FindingKind::misaligned_access}});
 }
 
 // ---- what nothing has written -------------------------------------------------------------------
@@ -254,6 +306,23 @@ __global__ void copy_forgotten(const float* from, float* to) {
 
 __global__ void write_some(int step, float* to) {
   if (threadIdx.x % step == 0) to[threadIdx.x] = 1.0F;
+}
+
+__global__ void write_rows(int filled, float* to) {
+  const int row = blockIdx.x;
+  if (row >= filled) return;  // as for an empty sequence, whose output is forgotten
+  to[row * 32 + threadIdx.x] = 1.0F;
+}
+
+__global__ void write_rows_or_zeros(int filled, float* to) {
+  const int row = blockIdx.x;
+  to[row * 32 + threadIdx.x] = row < filled ? 1.0F : 0.0F;
+}
+
+void run_rows(Device& device, void (*kernel)(int, float*), int filled) {
+  const DeviceArray<float> to(device, 4 * 32, "to");
+  launch(kernel, dim3(4), dim3(32), 0, Stream{}, filled, to.data());
+  to.to_host();
 }
 
 void run_partly_written(Device& device, int threads, int step) {
@@ -309,7 +378,9 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           launch(copy, dim3(1), dim3(kCount), 0, Stream{}, from.data(), to.data());
           to.to_host();
         },
-        {}},
+        {},
+        false,
+        FindingKind::uninitialised_read},
        {"unwritten tail",
         file,
         [](Device& device) { run_partly_written(device, 24, 1); },
@@ -324,12 +395,64 @@ void add_unwritten(std::vector<PlantedKernel>& kernels) {
           "64 of the 128 bytes downloaded from 'to' were never written, the first at byte 4",
           false}},
         true},
-       {"written whole", file, [](Device& device) { run_partly_written(device, 32, 1); }, {}}});
+       {"written whole",
+        file,
+        [](Device& device) { run_partly_written(device, 32, 1); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"unwritten row",
+        file,
+        [](Device& device) { run_rows(device, write_rows, 3); },
+        {{output, "write_rows",
+          "128 of the 512 bytes downloaded from 'to' were never written, the first at byte 384",
+          false}},
+        true},
+       {"zeros for an empty row",
+        file,
+        [](Device& device) { run_rows(device, write_rows_or_zeros, 3); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"no empty row",
+        file,
+        [](Device& device) { run_rows(device, write_rows, 4); },
+        {},
+        false,
+        FindingKind::unwritten_output},
+       {"sum that begins with zeros",
+        file,
+        [](Device& device) {
+          const DeviceArray<float> sum(device, std::vector<float>(kCount), "sum");
+          const DeviceArray<float> values(device, std::vector<float>(kCount, 1.0F), "values");
+          launch(add_to, dim3(1), dim3(kCount), 0, Stream{}, sum.data(), values.data());
+          sum.to_host();
+        },
+        {},
+        false,
+        FindingKind::uninitialised_read},
+       {"forgotten and written again",
+        file,
+        [](Device& device) {
+          const DeviceArray<float> from(device, std::vector<float>(kCount, 1.0F), "from");
+          device.forget(from.data(), kCount * sizeof(float));
+          const DeviceArray<float> to(device, kCount, "to");
+          launch(write_all, dim3(1), dim3(32), 0, Stream{}, kCount, from.data());
+          launch(copy_forgotten, dim3(1), dim3(kCount), 0, Stream{}, from.data(), to.data());
+          to.to_host();
+        },
+        {},
+        false,
+        FindingKind::uninitialised_read}});
 }
 
 // ---- dynamic shared memory ----------------------------------------------------------------------
 
-__global__ void reverse(int* values) {
+// values: [blocks, threads]; each block has a row of its own.
+__device__ int* row_of_block(int* values) { return values + blockIdx.x * blockDim.x; }
+
+__global__ void reverse(int* all_values) {
+  int* const values = row_of_block(all_values);
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   const int i = threadIdx.x;
   shared[i] = values[i];  // mistake: too little dynamic shared memory
@@ -337,14 +460,16 @@ __global__ void reverse(int* values) {
   values[i] = shared[blockDim.x - 1 - i];
 }
 
-__global__ void read_beyond(int* values) {
+__global__ void read_beyond(int* all_values) {
+  int* const values = row_of_block(all_values);
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   if (threadIdx.x < 8) shared[threadIdx.x] = 1;
   __syncthreads();
   values[threadIdx.x] = shared[threadIdx.x + 1];  // mistake: read beyond the dynamic shared memory
 }
 
-__global__ void sum_static_and_dynamic(int* values) {
+__global__ void sum_static_and_dynamic(int* all_values) {
+  int* const values = row_of_block(all_values);
   __shared__ int own[32];
   int* const shared = reinterpret_cast<int*>(dynamic_shared);
   own[threadIdx.x] = shared[threadIdx.x] = values[threadIdx.x];
@@ -352,8 +477,134 @@ __global__ void sum_static_and_dynamic(int* values) {
   values[threadIdx.x] = own[31 - threadIdx.x] + shared[31 - threadIdx.x];
 }
 
-void run_shared(Device& device, void (*kernel)(int*), std::size_t shared_bytes) {
+// ---- static shared memory -----------------------------------------------------------------------
+
+__global__ void add_next(int count, int* values) {
+  __shared__ int next[32];
+  next[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < count; ++i)
+    sum += next[threadIdx.x + i];  // mistake: read past a static array
+  values[threadIdx.x] = sum;
+}
+
+__global__ void next_of_each_but_the_last(int* values) {
+  __shared__ int next[32];
+  next[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = next[threadIdx.x < 31 ? threadIdx.x + 1 : 0];
+}
+
+__global__ void sums_of_half_warps(int* values) {
+  __shared__ int sums[2];  // one a warp, but four threads write
+  const int sum = __popc(__ballot_sync(0xFFFFFFFFU, values[threadIdx.x]));
+  if (threadIdx.x % 16 == 0) sums[threadIdx.x / 16] = sum;  // mistake: write past a static array
+  __syncthreads();
+  values[threadIdx.x] = sums[threadIdx.x / 32];
+}
+
+__global__ void sums_of_warps(int* values) {
+  __shared__ int sums[2];
+  const int sum = __popc(__ballot_sync(0xFFFFFFFFU, values[threadIdx.x]));
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  values[threadIdx.x] = sums[threadIdx.x / 32];
+}
+
+// The row behind the last one; in another column of the same array it would go unseen.
+__global__ void row_too_many(int rounds, int* values) {
+  __shared__ int rows[3][32];
+  for (int row = 0; row < rounds; ++row)
+    rows[row][threadIdx.x] = values[threadIdx.x];  // mistake: a row past a static array
+  __syncthreads();
+  values[threadIdx.x] = rows[2][31 - threadIdx.x];
+}
+
+// A function's own shared memory besides the kernel's, in use by turns.
+__device__ int rotate(int value) {
+  __shared__ int own[64];
+  own[threadIdx.x] = value;
+  __syncthreads();
+  const int rotated = own[(threadIdx.x + 1) % blockDim.x];
+  __syncthreads();
+  return rotated;
+}
+
+__global__ void rotate_twice(int* values) {
+  __shared__ int own[64];
+  own[threadIdx.x] = rotate(values[threadIdx.x]);
+  __syncthreads();
+  int* const half = threadIdx.x < 32 ? own : own + 32;
+  values[threadIdx.x] = rotate(half[threadIdx.x % 32]);
+}
+
+void run_static(Device& device, void (*kernel)(int*), int threads) {
+  const DeviceArray<int> values(device, std::vector<int>(threads, 1), "values");
+  launch(kernel, dim3(1), dim3(threads), 0, Stream{}, values.data());
+  values.to_host();
+}
+
+void run_static(Device& device, void (*kernel)(int, int*), int count) {
   const DeviceArray<int> values(device, std::vector<int>(32, 1), "values");
+  launch(kernel, dim3(1), dim3(32), 0, Stream{}, count, values.data());
+  values.to_host();
+}
+
+void add_static_shared(std::vector<PlantedKernel>& kernels) {
+  const std::string file = "planted_accesses.cu";
+  const auto reads = FindingKind::out_of_bounds_read;
+  const auto writes = FindingKind::out_of_bounds_write;
+  kernels.insert(
+      kernels.end(),
+      {{"read past a static array",
+        file,
+        [](Device& device) { run_static(device, add_next, 2); },
+        {{reads, "add_next",
+          "lane 31): 4-byte read right past the end of 'next' (128 bytes of static shared "
+          "memory)"}},
+        true},
+       {"all but the last of a static array",
+        file,
+        [](Device& device) { run_static(device, next_of_each_but_the_last, 32); },
+        {},
+        false,
+        reads},
+       {"write past a static array",
+        file,
+        [](Device& device) { run_static(device, sums_of_half_warps, 64); },
+        {{writes, "sums_of_half_warps",
+          "thread (32,0,0) (warp 1, lane 0): 4-byte write right past the end of 'sums' (8 bytes of "
+          "static shared memory)"}},
+        true},
+       {"a static array that is large enough",
+        file,
+        [](Device& device) { run_static(device, sums_of_warps, 64); },
+        {},
+        false,
+        writes},
+       {"a row past a static array",
+        file,
+        [](Device& device) { run_static(device, row_too_many, 4); },
+        {{writes, "row_too_many",
+          "4-byte write right past the end of 'rows' (384 bytes of static shared memory)"}},
+        true},
+       {"every row of a static array",
+        file,
+        [](Device& device) { run_static(device, row_too_many, 3); },
+        {},
+        false,
+        writes},
+       {"static arrays of a kernel and a function",
+        file,
+        [](Device& device) { run_static(device, rotate_twice, 64); },
+        {},
+        false,
+        reads}});
+}
+
+void run_shared(Device& device, void (*kernel)(int*), std::size_t shared_bytes) {
+  const DeviceArray<int> values(device, std::vector<int>(64, 1), "values");
   launch(kernel, dim3(2), dim3(32), shared_bytes, Stream{}, values.data());
   values.to_host();
 }
@@ -372,7 +623,9 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
        {"enough dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, reverse, 32 * sizeof(int)); },
-        {}},
+        {},
+        false,
+        FindingKind::out_of_bounds_write},
        {"read beyond the dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, read_beyond, 8 * sizeof(int)); },
@@ -383,7 +636,9 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
        {"static and dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, sum_static_and_dynamic, 32 * sizeof(int)); },
-        {}}});
+        {},
+        false,
+        FindingKind::out_of_bounds_write}});
 }
 
 }  // namespace
@@ -393,6 +648,7 @@ void add_planted_accesses(std::vector<PlantedKernel>& kernels) {
   add_alignment(kernels);
   add_unwritten(kernels);
   add_shared(kernels);
+  add_static_shared(kernels);
 }
 
 }  // namespace paged::PAGED_BACKEND

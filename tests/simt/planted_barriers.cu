@@ -44,6 +44,24 @@ __global__ void loop_together(int* values) {
   }
 }
 
+__global__ void loop_unevenly(int* values) {
+  const unsigned rounds = threadIdx.x < 32 ? 2 : 1;
+  for (unsigned i = 0; i < rounds; ++i) {
+    values[threadIdx.x] = static_cast<int>(i);
+    __syncthreads();  // mistake: barrier in a loop of uneven length
+  }
+  __syncthreads();
+}
+
+__global__ void loop_evenly(int* values) {
+  const unsigned rounds = blockIdx.x + 1;
+  for (unsigned i = 0; i < rounds; ++i) {
+    values[64 * blockIdx.x + threadIdx.x] = static_cast<int>(i);
+    __syncthreads();
+  }
+  __syncthreads();
+}
+
 // ---- barriers and exits -------------------------------------------------------------------------
 
 __global__ void return_early(int count, int* values) {
@@ -58,6 +76,11 @@ __global__ void leave_loop_early(int* values) {
     __syncthreads();  // mistake: barrier in a loop that a thread has left
   }
   values[threadIdx.x] = 1;
+}
+
+__global__ void return_as_a_warp(int* values) {
+  if (threadIdx.x / 32 == 1) return;
+  values[threadIdx.x] = __syncthreads_count(1);  // mistake: barrier that a warp does not come to
 }
 
 __global__ void return_as_a_block(int* values) {
@@ -99,6 +122,27 @@ __global__ void wait_for_lane_at_barrier(int* values) {
   values[threadIdx.x] = 1;
 }
 
+__global__ void vote_in_uneven_loop(int* values) {
+  unsigned votes = 0;
+  for (unsigned i = threadIdx.x % 2; i < 2; ++i)
+    votes += __ballot_sync(0xFFFFFFFFU, 1);  // mistake: vote in a loop that lanes leave
+  __syncthreads();
+  values[threadIdx.x] = static_cast<int>(votes);
+}
+
+__global__ void vote_in_even_loop(int* values) {
+  unsigned votes = 0;
+  for (unsigned i = threadIdx.x / 32; i < 2; ++i) votes += __ballot_sync(0xFFFFFFFFU, 1);
+  __syncthreads();
+  values[threadIdx.x] = static_cast<int>(votes);
+}
+
+__global__ void meet_without_lane(int* values) {
+  if (threadIdx.x != 40) __syncwarp(threadIdx.x < 32 ? 0xFFFFFFFFU : ~(1U << 8));
+  __syncthreads();
+  values[threadIdx.x] = 1;
+}
+
 // ---- the stack ----------------------------------------------------------------------------------
 
 __device__ __attribute__((noinline)) int sum_recursively(volatile int* values, int depth) {
@@ -110,6 +154,26 @@ __device__ __attribute__((noinline)) int sum_recursively(volatile int* values, i
 __global__ void recurse(int depth, int* values) {
   int one = 1;
   values[threadIdx.x] = sum_recursively(&one, depth);
+}
+
+__global__ void recurse_in_one_thread(int depth, int* values) {
+  int one = 1;
+  values[threadIdx.x] = sum_recursively(&one, threadIdx.x == 40 ? depth : 0);
+}
+
+__device__ __attribute__((noinline)) int add_up(volatile int* values, int depth) {
+  return depth == 0 ? values[0] : add_up(values, depth - 1) + values[0];
+}
+
+__global__ void recurse_in_small_steps(int depth, int* values) {
+  int one = 1;
+  values[threadIdx.x] = add_up(&one, depth);
+}
+
+__global__ void keep_much(int step, int* values) {
+  volatile int kept[12 * 1024];
+  for (int i = 0; i < 12 * 1024; i += step) kept[i] = i;
+  values[threadIdx.x] = kept[step];
 }
 
 void run_with(Device& device, int blocks, int threads, void (*kernel)(int*)) {
@@ -143,11 +207,26 @@ void add_planted_barriers(std::vector<PlantedKernel>& kernels) {
        {"a branch that the block takes together",
         file,
         [](Device& device) { run_with(device, 2, 64, branch_together); },
-        {}},
+        {},
+        false,
+        FindingKind::barrier_divergence},
        {"a loop with two barriers",
         file,
         [](Device& device) { run_with(device, 1, 64, loop_together); },
-        {}},
+        {},
+        false,
+        FindingKind::barrier_divergence},
+
+       {"barrier in a loop of uneven length",
+        file,
+        [](Device& device) { run_with(device, 1, 64, loop_unevenly); },
+        {{divergence, "loop_unevenly", "while thread (32,0,0) of the same block waits at"}}},
+       {"barrier in a loop of even length",
+        file,
+        [](Device& device) { run_with(device, 2, 64, loop_evenly); },
+        {},
+        false,
+        FindingKind::barrier_divergence},
 
        {"barrier after an early return",
         file,
@@ -158,18 +237,29 @@ void add_planted_barriers(std::vector<PlantedKernel>& kernels) {
         file,
         [](Device& device) { run_with(device, 1, 64, leave_loop_early); },
         {{after_exit, "leave_loop_early", "1 of the block's 64 threads can no longer reach"}}},
+       {"barrier that a warp does not come to",
+        file,
+        [](Device& device) { run_with(device, 1, 64, return_as_a_warp); },
+        {{after_exit, "return_as_a_warp",
+          "waits at a barrier that 32 of the block's 64 threads can no longer reach"}}},
        {"no early return",
         file,
         [](Device& device) { run_with(device, 1, 64, return_early, 64); },
-        {}},
+        {},
+        false,
+        FindingKind::barrier_after_exit},
        {"an early return of a whole block",
         file,
         [](Device& device) { run_with(device, 2, 64, return_as_a_block); },
-        {}},
+        {},
+        false,
+        FindingKind::barrier_after_exit},
        {"a return after the last barrier",
         file,
         [](Device& device) { run_with(device, 1, 64, return_after_last_barrier); },
-        {}},
+        {},
+        false,
+        FindingKind::barrier_after_exit},
 
        {"shuffle in half a warp",
         file,
@@ -181,10 +271,28 @@ void add_planted_barriers(std::vector<PlantedKernel>& kernels) {
         file,
         [](Device& device) { run_with(device, 1, 64, wait_for_lane_at_barrier); },
         {{deadlock, "wait_for_lane_at_barrier", "threads 40-40 wait at __syncthreads at"}}},
+       {"vote in a loop that lanes leave",
+        file,
+        [](Device& device) { run_with(device, 1, 32, vote_in_uneven_loop); },
+        {{deadlock, "vote_in_uneven_loop", "threads 1-1 wait at __syncthreads at"}}},
        {"shuffle in half a warp of its own",
         file,
         [](Device& device) { run_with(device, 1, 32, shuffle_in_half_a_warp_of_its_own); },
-        {}},
+        {},
+        false,
+        FindingKind::deadlock},
+       {"vote in a loop that warps leave",
+        file,
+        [](Device& device) { run_with(device, 1, 64, vote_in_even_loop); },
+        {},
+        false,
+        FindingKind::deadlock},
+       {"warp barrier of those that come",
+        file,
+        [](Device& device) { run_with(device, 1, 64, meet_without_lane); },
+        {},
+        false,
+        FindingKind::deadlock},
 
        {"endless recursion",
         file,
@@ -195,10 +303,29 @@ void add_planted_barriers(std::vector<PlantedKernel>& kernels) {
         file,
         [](Device& device) { run_with(device, 1, 33, recurse, 80); },
         {{overflow, "recurse", "has used up its stack of 64 KB", false}}},
+       {"recursion in one thread",
+        file,
+        [](Device& device) { run_with(device, 1, 64, recurse_in_one_thread, 100000); },
+        {{overflow, "recurse_in_one_thread",
+          "thread (40,0,0) (warp 1, lane 8): has used up its stack of 64 KB", false}}},
+       {"recursion in small steps",
+        file,
+        [](Device& device) { run_with(device, 1, 64, recurse_in_small_steps, 200); },
+        {},
+        false,
+        FindingKind::stack_overflow},
+       {"a large array that fits",
+        file,
+        [](Device& device) { run_with(device, 1, 64, keep_much, 64); },
+        {},
+        false,
+        FindingKind::stack_overflow},
        {"recursion that fits",
         file,
         [](Device& device) { run_with(device, 1, 33, recurse, 40); },
-        {}}});
+        {},
+        false,
+        FindingKind::stack_overflow}});
 }
 
 }  // namespace paged::PAGED_BACKEND

@@ -9,6 +9,7 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels);
 void add_planted_barriers(std::vector<PlantedKernel>& kernels);
 void add_planted_matrices(std::vector<PlantedKernel>& kernels);
 void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels);
+void add_planted_global_races(std::vector<PlantedKernel>& kernels);
 void add_planted_races(std::vector<PlantedKernel>& kernels);
 void add_planted_warp_operations(std::vector<PlantedKernel>& kernels);
 
@@ -19,6 +20,7 @@ std::vector<PlantedKernel> planted_kernels() {
   add_planted_barriers(kernels);
   add_planted_bulk_copies(kernels);
   add_planted_matrices(kernels);
+  add_planted_global_races(kernels);
   add_planted_races(kernels);
   add_planted_warp_operations(kernels);
   return kernels;

@@ -3,6 +3,8 @@
 #pragma once
 #include "kernels/device.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,9 @@ struct PlantedKernel {
   std::string name;
   std::string file;  ///< of its source
   void (*run)(Device& device);
-  std::vector<ExpectedFinding> expected;  ///< empty for a clean one
-  bool needs_checker = false;             ///< unchecked, it is not found and may do harm
+  std::vector<ExpectedFinding> expected;       ///< empty for a clean one
+  bool needs_checker = false;                  ///< unchecked, it is not found and may do harm
+  std::optional<FindingKind> looks_like = {};  ///< of a clean one: the mistake that it resembles
 };
 
 namespace cpu_checked {
@@ -32,5 +35,10 @@ void launch_with_too_much_static_shared(int* result);
 namespace cpu_unchecked {
 std::vector<PlantedKernel> planted_kernels();
 }
+namespace cuda {
+std::vector<PlantedKernel> planted_kernels();
+/// Of each thread. Before anything else is done with the device.
+void set_stack_limit(std::size_t bytes);
+}  // namespace cuda
 
 }  // namespace paged

@@ -124,6 +124,8 @@ __global__ void shuffle_for_sync(int* values) {
 // Lanes 0 to 15 and 16 to 31 meet among themselves, but read across.
 __global__ void sync_of_halves(int* values) {
   __shared__ int shared[kThreads];
+  shared[threadIdx.x] = 0;
+  __syncthreads();
   shared[threadIdx.x] = values[threadIdx.x];
   __syncwarp(threadIdx.x % 32 < 16 ? 0x0000FFFFU : 0xFFFF0000U);
   values[threadIdx.x] = shared[threadIdx.x ^ 16];  // mistake: sync of halves
@@ -200,6 +202,13 @@ __global__ void gap_in_dynamic(int* values) {
   values[threadIdx.x] = shared[threadIdx.x];  // mistake: gap in dynamic
 }
 
+__global__ void filled_gap(int* values) {
+  __shared__ int shared[kThreads];
+  shared[threadIdx.x] = threadIdx.x % 2 == 0 ? 1 : 0;
+  __syncthreads();
+  values[threadIdx.x] = shared[threadIdx.x];
+}
+
 __global__ void left_by_the_last_block(int* values) {
   __shared__ int shared;
   if (blockIdx.x == 0 && threadIdx.x == 0) shared = 1;
@@ -229,14 +238,24 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
           "read by "
           "thread (0,0,0) (warp 0, lane 0) at planted_races.cu:"}},
         true},
-       {"barrier", file, [](Device& device) { run(device, with_barrier); }, {}},
+       {"barrier",
+        file,
+        [](Device& device) { run(device, with_barrier); },
+        {},
+        false,
+        FindingKind::data_race},
        {"reuse without barrier",
         file,
         [](Device& device) { run(device, reuse_without_barrier); },
         {{race, "reuse_without_barrier",
           "of the dynamic shared memory races with a write by thread (31,0,0)"}},
         true},
-       {"reuse with barrier", file, [](Device& device) { run(device, reuse_with_barrier); }, {}},
+       {"reuse with barrier",
+        file,
+        [](Device& device) { run(device, reuse_with_barrier); },
+        {},
+        false,
+        FindingKind::data_race},
        {"two sums one scratch",
         file,
         [](Device& device) { run(device, two_sums_one_scratch); },
@@ -245,7 +264,9 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
        {"two sums two scratches",
         file,
         [](Device& device) { run(device, two_sums_two_scratches); },
-        {}},
+        {},
+        false,
+        FindingKind::data_race},
        {"same value by all",
         file,
         [](Device& device) { run(device, same_value_by_all); },
@@ -253,13 +274,23 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
           "thread (1,0,0) (warp 0, lane 1): 4-byte write at byte 0 of 'flag' races with a write by "
           "thread (0,0,0) (warp 0, lane 0) at planted_races.cu:"}},
         true},
-       {"value by one", file, [](Device& device) { run(device, value_by_one); }, {}},
+       {"value by one",
+        file,
+        [](Device& device) { run(device, value_by_one); },
+        {},
+        false,
+        FindingKind::data_race},
        {"double buffer too small",
         file,
         [](Device& device) { run(device, double_buffer_too_small); },
         {{race, "double_buffer_too_small", "of 'buffer' races with a write by thread (31,0,0)"}},
         true},
-       {"double buffer", file, [](Device& device) { run(device, double_buffer); }, {}},
+       {"double buffer",
+        file,
+        [](Device& device) { run(device, double_buffer); },
+        {},
+        false,
+        FindingKind::data_race},
        {"warp without sync",
         file,
         [](Device& device) { run(device, warp_without_sync); },
@@ -267,7 +298,12 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
           "4-byte write at byte 4 of 'shared' races with a read by thread (0,0,0) (warp 0, lane "
           "0)"}},
         true},
-       {"warp with sync", file, [](Device& device) { run(device, warp_with_sync); }, {}},
+       {"warp with sync",
+        file,
+        [](Device& device) { run(device, warp_with_sync); },
+        {},
+        false,
+        FindingKind::data_race},
        {"shuffle for sync",
         file,
         [](Device& device) { run(device, shuffle_for_sync); },
@@ -283,16 +319,33 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
        {"sync of halves, read within",
         file,
         [](Device& device) { run(device, sync_of_halves_read_within); },
-        {}},
+        {},
+        false,
+        FindingKind::data_race},
        {"plain beside atomic",
         file,
         [](Device& device) { run(device, plain_beside_atomic); },
         {{race, "plain_beside_atomic",
           "4-byte atomic at byte 0 of 'total' races with a read by thread (0,0,0)"}},
         true},
-       {"only atomics", file, [](Device& device) { run(device, only_atomics); }, {}},
-       {"own byte", file, [](Device& device) { run(device, own_byte); }, {}},
-       {"own half word", file, [](Device& device) { run(device, own_half_word); }, {}},
+       {"only atomics",
+        file,
+        [](Device& device) { run(device, only_atomics); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"own byte",
+        file,
+        [](Device& device) { run(device, own_byte); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"own half word",
+        file,
+        [](Device& device) { run(device, own_half_word); },
+        {},
+        false,
+        FindingKind::data_race},
        {"half word of a neighbour",
         file,
         [](Device& device) { run(device, neighbours_half_word); },
@@ -307,6 +360,12 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
           "block "
           "has written, at byte 4 of 'shared'"}},
         true},
+       {"gap that is filled",
+        file,
+        [](Device& device) { run(device, filled_gap); },
+        {},
+        false,
+        FindingKind::uninitialised_read},
        {"gap in dynamic",
         file,
         [](Device& device) { run(device, gap_in_dynamic); },

@@ -24,6 +24,23 @@ __global__ void two_masks(int* values) {
   values[lane] = __ballot_sync(mask, 1) != 0;  // mistake: two masks
 }
 
+__global__ void sync_and_vote(int* values) {
+  const int lane = threadIdx.x;
+  values[lane] = 1;
+  if (lane % 2 == 0)
+    __syncwarp();
+  else
+    values[lane] = __any_sync(kAllLanes, 1);  // mistake: warp barrier and vote
+}
+
+__global__ void one_vote_from_two_lines(int* values) {
+  const int lane = threadIdx.x;
+  if (lane % 2 == 0)
+    values[lane] = __any_sync(kAllLanes, 1);
+  else
+    values[lane] = __any_sync(kAllLanes, 0);
+}
+
 __global__ void one_operation_from_two_lines(int* values) {
   const int lane = threadIdx.x;
   int value = lane;
@@ -134,8 +151,28 @@ void add_planted_warp_operations(std::vector<PlantedKernel>& kernels) {
           "while lane 0 of the same warp, which it names, is at "
           "__shfl_xor_sync at planted_warp_operations.cu:"}}},
        {"two masks", file, run<two_masks, 32>, {{mismatch, "two_masks", "__ballot_sync"}}},
-       {"one operation from two lines", file, run<one_operation_from_two_lines, 32>, {}},
-       {"halves, then the whole warp", file, run<halves_then_whole, 32>, {}},
+       {"warp barrier and vote",
+        file,
+        run<sync_and_vote, 32>,
+        {{mismatch, "sync_and_vote", "__any_sync"}}},
+       {"one vote from two lines",
+        file,
+        run<one_vote_from_two_lines, 32>,
+        {},
+        false,
+        FindingKind::warp_operation_mismatch},
+       {"one operation from two lines",
+        file,
+        run<one_operation_from_two_lines, 32>,
+        {},
+        false,
+        FindingKind::warp_operation_mismatch},
+       {"halves, then the whole warp",
+        file,
+        run<halves_then_whole, 32>,
+        {},
+        false,
+        FindingKind::warp_operation_mismatch},
 
        {"shuffle from an exited lane",
         file,
@@ -175,10 +212,25 @@ void add_planted_warp_operations(std::vector<PlantedKernel>& kernels) {
         file,
         run_width<64>,
         {{missing, "sum_of_many", "calls __shfl_xor_sync with width 64"}}},
-       {"width 16", file, run_width<16>, {}},
-       {"sum over whole warps", file, run<sum_of_warp, 64>, {}},
-       {"broadcast in a partial warp", file, run<broadcast, 40>, {}},
-       {"exits after a shuffle", file, run<exit_after_shuffle, 32>, {}}});
+       {"width 16", file, run_width<16>, {}, false, FindingKind::warp_lane_missing},
+       {"sum over whole warps",
+        file,
+        run<sum_of_warp, 64>,
+        {},
+        false,
+        FindingKind::warp_lane_missing},
+       {"broadcast in a partial warp",
+        file,
+        run<broadcast, 40>,
+        {},
+        false,
+        FindingKind::warp_lane_missing},
+       {"exits after a shuffle",
+        file,
+        run<exit_after_shuffle, 32>,
+        {},
+        false,
+        FindingKind::warp_lane_missing}});
 }
 
 }  // namespace paged::PAGED_BACKEND

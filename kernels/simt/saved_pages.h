@@ -1,0 +1,32 @@
+// What a launch has overwritten in global memory, so that it can be taken back and the launch run
+// once more.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace paged::simt {
+
+class SavedPages {
+ public:
+  static constexpr std::uintptr_t kPage = 4096;
+
+  /// Before the first write to a page: keeps what it holds. page: a multiple of kPage, all of it
+  /// readable; written: the page's flags in Allocation::written, or null. Thread-safe.
+  void save(std::uintptr_t page, std::uint8_t* written);
+  /// Puts back what was saved.
+  void restore() const;
+
+ private:
+  struct Page {
+    std::uint8_t data[kPage];
+    std::uint8_t flags[kPage];
+    std::uint8_t* written;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace paged::simt

@@ -1,0 +1,38 @@
+#include "kernels/simt/static_shared.h"
+
+namespace paged::simt {
+
+void StaticShared::begin_launch(const void* kernel) {
+  kernel_ = function_range(kernel);
+  first_used_.clear();
+}
+
+ThreadLocalExtent StaticShared::find(std::uintptr_t pc, std::uintptr_t address, std::size_t bytes) {
+  const ThreadLocalExtent variable = thread_local_extent_at(address);
+  const bool inside = address - variable.begin < variable.size &&
+                      bytes <= variable.size - (address - variable.begin);
+  if (!inside || variable.of_machine) return {};
+  if (pc - kernel_.begin >= kernel_.size) return variable;
+  const auto [first, is_first] = first_used_.emplace(pc, variable);
+  return is_first || first->second.function == variable.function ? variable : ThreadLocalExtent{};
+}
+
+std::string StaticShared::describe(std::uintptr_t pc, std::uintptr_t address) const {
+  const auto first = first_used_.find(pc);
+  if (first == first_used_.end()) return "";
+  const ThreadLocalExtent& variable = first->second;
+  const std::uintptr_t end = variable.begin + variable.size;
+  std::string where;
+  if (address == end)
+    where = "right past the end of ";
+  else if (address > end)
+    where = std::to_string(address - end) + " bytes past the end of ";
+  else if (address >= variable.begin)
+    where = "across the end of ";
+  else
+    where = std::to_string(variable.begin - address) + " bytes before ";
+  return where + "'" + thread_local_variable_at(variable.begin).name + "' (" +
+         std::to_string(variable.size) + " bytes of static shared memory)";
+}
+
+}  // namespace paged::simt
