@@ -110,9 +110,20 @@ StageSupport every_type_and_size(InstanceList instances) {
 }
 
 std::vector<std::string> promises_of_every_stage() {
-  return {"reference",       "block-permutation", "table-padding",      "tail-isolation",
-          "block-isolation", "head-isolation",    "batch-independence", "determinism",
-          "single-token",    "empty-sequence",    "writes-only-output"};
+  return {// what attention is
+          "single-token", "reference", "empty-sequence", "probability-mass", "constant-value",
+          "convexity", "value-linearity",
+          // where tokens lie
+          "block-permutation", "token-order", "table-padding", "tail-isolation", "block-isolation",
+          "head-isolation", "wide-address",
+          // what a result may depend on
+          "batch-independence", "determinism", "writes-only-output",
+          // options
+          "alibi", "block-sparse", "fp8-scale",
+          // the cache operations beside it
+          "cache-write", "copy-on-write",
+          // the execution itself
+          "in-bounds", "no-uninitialised", "no-race", "no-barrier-divergence"};
 }
 
 void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {

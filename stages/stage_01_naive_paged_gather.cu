@@ -93,7 +93,8 @@ Stage stage_01_naive_paged_gather() {
   stage.breaks = {
       {"large-logits",
        "exp() of the bare logit overflows above 88 and vanishes below -103; the two-pass "
-       "softmax of stage 3 subtracts the maximum first"}};
+       "softmax of stage 3 subtracts the maximum first"},
+      {"shift-invariance", "the same: logits moved by 200 leave the range of exp()"}};
   stage.arithmetic.lanes_per_dot = 1;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.subtracts_maximum = false;

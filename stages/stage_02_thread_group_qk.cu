@@ -63,7 +63,8 @@ Stage stage_02_thread_group_qk() {
   stage.breaks = {
       {"large-logits",
        "exp() of the bare logit overflows above 88 and vanishes below -103; the two-pass "
-       "softmax of stage 3 subtracts the maximum first"}};
+       "softmax of stage 3 subtracts the maximum first"},
+      {"shift-invariance", "the same: logits moved by 200 leave the range of exp()"}};
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.subtracts_maximum = false;

@@ -58,6 +58,7 @@ Stage stage_03_two_pass_softmax() {
   stage.supports = every_type_and_size(kInstances);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
+  stage.promises.push_back("shift-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.plan = plan;

@@ -76,6 +76,7 @@ Stage stage_04_vectorised_pv() {
   stage.supports.probabilities.push_back(ScalarType::f16);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
+  stage.promises.push_back("shift-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.warps_per_output = kThreads / 32;

@@ -170,6 +170,7 @@ Stage stage_05_partition_and_reduce() {
   stage.supports.probabilities.push_back(ScalarType::f16);
   stage.promises = promises_of_every_stage();
   stage.promises.push_back("large-logits");
+  stage.promises.push_back("shift-invariance");
   stage.promises.push_back("partition-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
   stage.arithmetic.lanes_per_sum = kThreads;

@@ -16,18 +16,23 @@ bool breaks(const Stage& stage, const std::string& id) {
                      [&](const BrokenPromise& broken) { return broken.invariant == id; });
 }
 
-std::vector<const Invariant*> choose(const Stage& stage, const CheckRequest& request) {
+std::vector<const Invariant*> choose(const KernelUnderTest& kernel, const CheckRequest& request) {
+  const Stage& stage = kernel.stage();
   std::vector<const Invariant*> chosen;
   for (const std::string& id : request.invariants) {
     const Invariant& invariant = find_invariant(id);
     if (!promises(stage, id) && !breaks(stage, id))
       throw InputError("stage " + std::to_string(stage.number) + " (" + stage.name +
                        ") makes no statement about the invariant " + id);
+    if (const std::string reason = why_not_on(invariant, kernel); !reason.empty())
+      throw InputError("the invariant " + id + " cannot be tried here: " + reason);
     chosen.push_back(&invariant);
   }
   if (!chosen.empty()) return chosen;
   for (const Invariant& invariant : invariants())
-    if (promises(stage, invariant.id) || breaks(stage, invariant.id)) chosen.push_back(&invariant);
+    if ((promises(stage, invariant.id) || breaks(stage, invariant.id)) &&
+        why_not_on(invariant, kernel).empty())
+      chosen.push_back(&invariant);
   return chosen;
 }
 
@@ -67,7 +72,7 @@ std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& k
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
                                     const std::function<void(const CheckResult&)>& done) {
   const Stage& stage = kernel.stage();
-  const std::vector<const Invariant*> chosen = choose(stage, request);
+  const std::vector<const Invariant*> chosen = choose(kernel, request);
   std::vector<Case> given;
   for (const CaseSpec& spec : request.cases) {
     given.push_back(build_case(spec));

@@ -24,8 +24,9 @@ struct CheckResult {
 
 /// What to try.
 struct CheckRequest {
-  std::vector<std::string> invariants;  ///< ids; empty: all that the stage promises or breaks
-  std::vector<CaseSpec> cases;          ///< empty: the invariants' own
+  /// Ids; empty: all that the stage promises or breaks, and that can be tried on the device.
+  std::vector<std::string> invariants;
+  std::vector<CaseSpec> cases;  ///< empty: the invariants' own
   std::uint64_t seed = 1;
   /// Of the invariants' own cases; with f16, only those of scalar f16 and an f16 cache are tried.
   ScalarType probabilities = ScalarType::f32;
@@ -34,7 +35,7 @@ struct CheckRequest {
 /// Tries every requested invariant on every case that the stage supports, and calls `done` after
 /// each. Invariants that were not asked for by id are left out on cases that they cannot be tried
 /// on. Throws InputError for an unknown id, for an invariant that the stage makes no statement
-/// about or that cannot be tried on a requested case, for a requested case that the stage does not
+/// about, that needs a device that watches accesses, or that cannot be tried on a requested case, for a requested case that the stage does not
 /// support, and if nothing is left to try.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
                                     const std::function<void(const CheckResult&)>& done = {});

@@ -108,8 +108,11 @@ class OutputPass {
   }
 
   void fail(int seq, int head, int dim, const std::string& what) {
-    if (failures_++ == 0)
+    if (failures_++ == 0) {
       first_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
+      result_.seq = seq;
+      result_.head = head;
+    }
     seqs_.insert(seq);
     heads_.insert(head);
   }
@@ -177,7 +180,11 @@ Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
                      reference.attention[i].output[dim], reference.bounds[i].output[dim]);
     }
   pass.finish();
-  if (result.passed) result.message = intermediate_difference(problem, outputs, reference);
+  if (!result.passed) return result;
+  const IntermediateDifference difference = intermediate_difference(problem, outputs, reference);
+  result.message = difference.message;
+  result.seq = difference.seq;
+  result.head = difference.head;
   result.passed = result.message.empty();
   return result;
 }

@@ -85,8 +85,9 @@ std::string partitions_difference(const DecodeProblem& problem, const DecodeOutp
 
 }  // namespace
 
-std::string intermediate_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
-                                    const ReferenceAnswer& reference) {
+IntermediateDifference intermediate_difference(const DecodeProblem& problem,
+                                               const DecodeOutputs& outputs,
+                                               const ReferenceAnswer& reference) {
   const int group = problem.num_heads / problem.num_kv_heads;
   const bool partitioned = outputs.partitions.partitions > 0;
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
@@ -98,10 +99,10 @@ std::string intermediate_difference(const DecodeProblem& problem, const DecodeOu
       if (partitioned && head % group == 0) kv = gather(problem, seq, head / group);
       if (partitioned && wrong.empty())
         wrong = partitions_difference(problem, outputs, reference, kv, seq, head);
-      if (!wrong.empty()) return place(seq, head) + wrong;
+      if (!wrong.empty()) return {place(seq, head) + wrong, seq, head};
     }
   }
-  return "";
+  return {};
 }
 
 }  // namespace paged

@@ -6,13 +6,20 @@
 
 namespace paged {
 
-/// "" or the first intermediate that is outside its bound, with its place. Compares whatever was
+/// The first intermediate that is wrong.
+struct IntermediateDifference {
+  std::string message;  ///< "" if there is none
+  int seq = -1, head = -1;
+};
+
+/// The first intermediate that is outside its bound, with its place. Compares whatever was
 /// handed out: LSE, maximum and sum of every (sequence, head), every logit, and of every partition
 /// that has tokens its maximum, sum and output, down to the dimension.
 ///
 /// A maximum over logits with a NaN among them is not compared: fmax() ignores a NaN, and the sum
 /// shows it. Logits and partitions past a sequence's end are nobody's and not compared, either.
-std::string intermediate_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
-                                    const ReferenceAnswer& reference);
+IntermediateDifference intermediate_difference(const DecodeProblem& problem,
+                                               const DecodeOutputs& outputs,
+                                               const ReferenceAnswer& reference);
 
 }  // namespace paged

@@ -2,16 +2,46 @@
 
 #include "reference/input_error.h"
 #include "tests/harness/invariants/all.h"
+#include "tests/harness/likely_cause.h"
 
 namespace paged {
+namespace {
+
+/// What the weights of the suspect say, added to the message.
+void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
+  const Suspect& suspect = *verdict.suspect;
+  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
+  verdict.message += "; " + diagnosis.text;
+  verdict.cause = diagnosis.cause.id;
+  kernel.take_faults();  // those of the runs that recovered the weights were reported already
+}
+
+}  // namespace
+
+Verdict Verdict::of(const Comparison& comparison, const DecodeProblem& problem) {
+  Verdict verdict = of(comparison);
+  if (comparison.seq >= 0) verdict.suspect = Suspect{problem, comparison.seq, comparison.head};
+  return verdict;
+}
 
 const std::vector<Invariant>& invariants() {
   static const std::vector<Invariant> all = {
-      single_token(),         reference(),      empty_sequence(),     block_permutation(),
-      table_padding(),        tail_isolation(), block_isolation(),    head_isolation(),
-      batch_independence(),   determinism(),    writes_only_output(), large_logits(),
-      partition_invariance(),
-  };
+      // what attention is
+      single_token(), reference(), empty_sequence(),
+      // the softmax
+      probability_mass(), constant_value(), convexity(), value_linearity(), large_logits(),
+      shift_invariance(),
+      // where tokens lie
+      block_permutation(), token_order(), table_padding(), tail_isolation(), block_isolation(),
+      head_isolation(), wide_address(),
+      // what a result may depend on
+      batch_independence(), determinism(), partition_invariance(), writes_only_output(),
+      // options
+      alibi(), block_sparse(), fp8_scale(),
+      // what fills the cache
+      cache_write(), copy_on_write(),
+      // the execution itself
+      in_bounds(), no_uninitialised(), no_race(), no_barrier_divergence()};
   return all;
 }
 
@@ -24,20 +54,29 @@ const Invariant& find_invariant(const std::string& id) {
   throw InputError("there is no invariant '" + id + "'; there are " + ids);
 }
 
+std::string why_not_on(const Invariant& invariant, const KernelUnderTest& kernel) {
+  if (!invariant.needs_watching || kernel.is_watched()) return "";
+  return "only the CPU machine's checker sees it: use --backend cpu without --unchecked; on a GPU, "
+         "compute-sanitizer looks for it (tests/gpu.sh)";
+}
+
 Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const Case& c,
                       std::uint64_t seed) {
   kernel.take_faults();
   Verdict verdict = invariant.check(kernel, c, seed);
-  const std::vector<std::string> faults = kernel.take_faults();
+  const std::vector<Fault> faults = kernel.take_attributed_faults();
+  if (!verdict.held && verdict.suspect) add_diagnosis(verdict, kernel);
+  verdict.suspect.reset();
   if (!faults.empty()) {
     // A finding is the cause, a wrong result its symptom: the finding comes first.
     verdict.message =
-        faults.front() +
+        faults.front().text +
         (faults.size() > 1 ? " (and " + std::to_string(faults.size() - 1) + " more findings)"
                            : "") +
         (verdict.held ? "" : "; besides: " + verdict.message);
     verdict.held = false;
     verdict.faulty = true;
+    verdict.broken_execution = faults.front().breaks;
   }
   return verdict;
 }

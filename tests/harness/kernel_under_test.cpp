@@ -115,7 +115,7 @@ PartitionOutputs download_partitions(const GuardedBuffer& workspace, const Decod
 
 /// Downloads what the kernel was asked to hand out beside its output, and appends damage.
 void download_intermediates(Device& device, const DeviceProblem& buffers, int partitions,
-                            DecodeOutputs& outputs, std::vector<std::string>& faults) {
+                            DecodeOutputs& outputs, std::vector<Fault>& faults) {
   const DecodeShape& shape = buffers.shape;
   if (buffers.maxima) {
     outputs.maxima.resize(outputs.lse.size());
@@ -123,7 +123,7 @@ void download_intermediates(Device& device, const DeviceProblem& buffers, int pa
     outputs.sums.resize(outputs.lse.size());
     buffers.sums->download(outputs.sums.data());
   }
-  for (const Finding& finding : device.take_findings()) faults.push_back(to_string(finding));
+  for (const Finding& finding : device.take_findings()) faults.push_back(fault_of(finding));
   // Rows of shorter sequences end early, and what lies behind them is nobody's.
   if (buffers.logits) {
     outputs.logits.resize(outputs.lse.size() * shape.max_seq_len);
@@ -134,7 +134,8 @@ void download_intermediates(Device& device, const DeviceProblem& buffers, int pa
   device.take_findings();
   for (const auto* buffer : {&buffers.maxima, &buffers.sums, &buffers.logits, &buffers.workspace})
     if (*buffer)
-      if (const std::string damage = (*buffer)->damage(); !damage.empty()) faults.push_back(damage);
+      if (const std::string damage = (*buffer)->damage(); !damage.empty())
+        faults.push_back(damage_fault(damage));
 }
 
 }  // namespace
@@ -174,15 +175,19 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   download_intermediates(device_, buffers, options.partitions ? plan.partitions : 0, outputs,
                          faults_);
   for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
-    if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
+    if (const std::string damage = buffer->damage(); !damage.empty())
+      faults_.push_back(damage_fault(damage));
   const char* names[] = {"seq_lens", "alibi_slopes"};
   if (options.compare_inputs) {
-    for (std::string& damage : buffers.placed.damage()) faults_.push_back(std::move(damage));
+    for (std::string& damage : buffers.placed.damage())
+      faults_.push_back(damage_fault(std::move(damage)));
     std::size_t i = 0;
     for (const auto& [buffer, host] : buffers.inputs(problem)) {
       if (buffer->differs_from(host))
-        faults_.push_back(std::string("the kernel changed its input '") + names[i] + "'");
-      if (const std::string damage = buffer->damage(); !damage.empty()) faults_.push_back(damage);
+        faults_.push_back(
+            damage_fault(std::string("the kernel changed its input '") + names[i] + "'"));
+      if (const std::string damage = buffer->damage(); !damage.empty())
+        faults_.push_back(damage_fault(damage));
       ++i;
     }
     device_.take_findings();  // forgotten padding was downloaded on purpose
@@ -190,6 +195,27 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   return outputs;
 }
 
-std::vector<std::string> KernelUnderTest::take_faults() { return std::exchange(faults_, {}); }
+bool KernelUnderTest::is_watched() const {
+  const auto unchecked = stages(Backend::cpu, Checking::unchecked);
+  return device_.backend() == Backend::cpu &&
+         std::none_of(unchecked.begin(), unchecked.end(),
+                      [&](const Stage& stage) { return &stage == &stage_; });
+}
+
+void KernelUnderTest::operate_on_caches(
+    const std::function<void(CacheOperations& operations)>& action) {
+  CacheOperations operations(
+      device_, cache_kernels_ != nullptr ? *cache_kernels_ : cache_kernels(device_.backend()));
+  action(operations);
+  for (const Finding& finding : device_.take_findings()) faults_.push_back(fault_of(finding));
+}
+
+std::vector<std::string> KernelUnderTest::take_faults() {
+  std::vector<std::string> texts;
+  for (Fault& fault : take_attributed_faults()) texts.push_back(std::move(fault.text));
+  return texts;
+}
+
+std::vector<Fault> KernelUnderTest::take_attributed_faults() { return std::exchange(faults_, {}); }
 
 }  // namespace paged

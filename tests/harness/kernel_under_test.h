@@ -2,10 +2,13 @@
 #pragma once
 #include "kernels/device.h"
 #include "reference/decode_problem.h"
+#include "stages/cache_operations.h"
 #include "stages/registry.h"
+#include "tests/harness/execution_fault.h"
 #include "tests/harness/input_layout.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,10 +53,16 @@ struct RunOptions {
 /// besides a wrong result: findings of the CPU machine, damaged guard zones, changed inputs.
 class KernelUnderTest {
  public:
+  /// Beside the cache operations that come with the device's backend.
   KernelUnderTest(const Stage& stage, Device& device) : stage_(stage), device_(device) {}
+  /// Beside cache kernels of one's own, to try them. They must outlive this object.
+  KernelUnderTest(const Stage& stage, Device& device, const CacheKernels& cache_kernels)
+      : stage_(stage), device_(device), cache_kernels_(&cache_kernels) {}
 
   const Stage& stage() const { return stage_; }
   Device& device() const { return device_; }
+  /// Whether every memory access and barrier is watched: checked kernels on the CPU machine.
+  bool is_watched() const;
 
   /// Throws InputError if the stage or the device cannot run the shape.
   void check_supported(const DecodeProblem& problem) const;
@@ -63,16 +72,22 @@ class KernelUnderTest {
   /// Uploads, launches, downloads. The problem must be valid and supported.
   DecodeOutputs run(const DecodeProblem& problem, const RunOptions& options = {});
 
+  /// Runs cache operations on the device and remembers what went wrong in them.
+  void operate_on_caches(const std::function<void(CacheOperations& operations)>& action);
+
   /// Wall time of the last run's launches, copies left out. No measure of a GPU.
   double seconds_of_last_run() const { return seconds_; }
 
   /// Everything that went wrong since the last call, one line each.
   std::vector<std::string> take_faults();
+  /// The same, each with the invariant that it breaks.
+  std::vector<Fault> take_attributed_faults();
 
  private:
   const Stage& stage_;
   Device& device_;
-  std::vector<std::string> faults_;
+  const CacheKernels* cache_kernels_ = nullptr;  ///< none: those of the backend
+  std::vector<Fault> faults_;
   double seconds_ = 0;
 };
 

@@ -53,7 +53,8 @@ class IntermediateComparisonTest : public ::testing::Test {
     return static_cast<std::size_t>(seq * kHeads + head) * kPartitions + partition;
   }
   std::string difference() const {
-    return intermediate_difference(problem_, outputs_, reference_answer(problem_, arithmetic()));
+    return intermediate_difference(problem_, outputs_, reference_answer(problem_, arithmetic()))
+        .message;
   }
   /// With `value` moved by a thousandth the comparison fails at `place`; afterwards it is as
   /// before.
@@ -122,12 +123,12 @@ TEST_F(IntermediateComparisonTest, AStageThatSubtractsNothingHasMaximumZeroAndTh
   bare.subtracts_maximum = false;
   const ReferenceAnswer answer = reference_answer(problem_, bare);
   outputs_.partitions = {};
-  EXPECT_NE(intermediate_difference(problem_, outputs_, answer), "");
+  EXPECT_NE(intermediate_difference(problem_, outputs_, answer).message, "");
   for (std::size_t i = 0; i < outputs_.sums.size(); ++i) {
     outputs_.sums[i] *= std::exp(outputs_.maxima[i]);
     outputs_.maxima[i] = 0;
   }
-  EXPECT_EQ(intermediate_difference(problem_, outputs_, answer), "");
+  EXPECT_EQ(intermediate_difference(problem_, outputs_, answer).message, "");
 }
 
 TEST_F(IntermediateComparisonTest, ANanAmongLogitsLeavesTheMaximumOpenAndNotTheSum) {

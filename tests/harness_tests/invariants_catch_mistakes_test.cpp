@@ -1,6 +1,9 @@
 // What the invariants are worth: plain attention passes them all, and with any one mistake it
 // fails, among others at the invariant that is there for that mistake.
 #include "tests/harness/check_run.h"
+#include "tests/harness/stage_run.h"
+#include "tests/harness_tests/careless_stage.h"
+#include "tests/harness_tests/plain_cache_kernels.h"
 #include "tests/harness_tests/plain_device.h"
 #include "tests/harness_tests/plain_stage.h"
 #include "tests/reference/error_message.h"
@@ -13,10 +16,15 @@
 namespace paged {
 namespace {
 
+using testing::cache_mistakes;
+using testing::CacheMistake;
+using testing::CacheMistakeInfo;
+using testing::Carelessness;
 using testing::input_error_of;
 using testing::Mistake;
 using testing::MistakeInfo;
 using testing::mistakes;
+using testing::plain_cache_kernels;
 using testing::plain_stage;
 using testing::PlainDevice;
 
@@ -24,14 +32,20 @@ std::vector<CheckResult> check(Mistake mistake, const std::vector<ScalarType>& s
                                const std::vector<std::string>& ids = {}) {
   PlainDevice device;
   const Stage stage = plain_stage(mistake, scalars);
-  KernelUnderTest kernel(stage, device);
+  KernelUnderTest kernel(stage, device, plain_cache_kernels(CacheMistake::none));
   return run_checks(kernel, {ids, {}, 1});
 }
 
-bool exists(const std::string& id) {
-  for (const Invariant& invariant : invariants())
-    if (invariant.id == id) return true;
-  return false;
+/// Whether some result failed; each that did must say why, in one line.
+bool any_failed(const std::vector<CheckResult>& results) {
+  bool broken = false;
+  for (const CheckResult& result : results) {
+    if (result.verdict.held) continue;
+    broken = true;
+    EXPECT_FALSE(result.verdict.message.empty()) << result.invariant << " fails without a reason";
+    EXPECT_EQ(result.verdict.message.find('\n'), std::string::npos) << result.verdict.message;
+  }
+  return broken;
 }
 
 TEST(PlainAttentionTest, KeepsAllInvariantsInEveryType) {
@@ -43,32 +57,72 @@ TEST(PlainAttentionTest, KeepsAllInvariantsInEveryType) {
     tried.insert(result.invariant);
   }
   for (const Invariant& invariant : invariants())
-    EXPECT_TRUE(tried.contains(invariant.id)) << invariant.id << " has no case";
+    EXPECT_NE(tried.contains(invariant.id), invariant.needs_watching) << invariant.id;
 }
 
 class InvariantsTest : public ::testing::TestWithParam<MistakeInfo> {};
 
-/// In f32, where rounding hides least. Invariants of INVARIANTS.md that are not built yet are left
-/// out; a mistake that only they are there for is skipped.
+/// In f32, where rounding hides least.
 TEST_P(InvariantsTest, Catch) {
-  int tried = 0;
-  for (const std::string& id : GetParam().caught_by) {
-    if (!exists(id)) continue;
-    ++tried;
-    bool broken = false;
-    for (const CheckResult& result : check(GetParam().mistake, {ScalarType::f32}, {id})) {
-      if (result.verdict.held) continue;
-      broken = true;
-      EXPECT_FALSE(result.verdict.message.empty()) << id << " fails without a reason";
-      EXPECT_EQ(result.verdict.message.find('\n'), std::string::npos) << result.verdict.message;
-    }
-    EXPECT_TRUE(broken) << id << " holds in spite of " << GetParam().name;
-  }
-  if (tried == 0) GTEST_SKIP() << "there is no invariant " << GetParam().caught_by.front();
+  for (const std::string& id : GetParam().caught_by)
+    EXPECT_TRUE(any_failed(check(GetParam().mistake, {ScalarType::f32}, {id})))
+        << id << " holds in spite of " << GetParam().name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, InvariantsTest, ::testing::ValuesIn(mistakes()),
                          [](const auto& tested) { return tested.param.name; });
+
+class CacheInvariantsTest : public ::testing::TestWithParam<CacheMistakeInfo> {};
+
+TEST_P(CacheInvariantsTest, Catch) {
+  PlainDevice device;
+  const Stage stage = plain_stage(Mistake::none, {ScalarType::f16});
+  KernelUnderTest kernel(stage, device, plain_cache_kernels(GetParam().mistake));
+  EXPECT_TRUE(any_failed(run_checks(kernel, {{GetParam().caught_by}, {}, 1})));
+}
+
+INSTANTIATE_TEST_SUITE_P(Mistakes, CacheInvariantsTest, ::testing::ValuesIn(cache_mistakes()),
+                         [](const auto& tested) { return tested.param.name; });
+
+// ---- the execution, on the CPU machine ---------------------------------------------------------
+/// The ids of invariants about execution that fail.
+std::set<std::string> broken_by(Carelessness carelessness) {
+  const std::unique_ptr<Device> device = make_device(Backend::cpu);
+  const Stage stage = cpu_checked::careless_stage(carelessness);
+  KernelUnderTest kernel(stage, *device);
+  std::set<std::string> broken;
+  for (const CheckResult& result : run_checks(kernel, {{}, {}, 1})) {
+    if (result.verdict.held) continue;
+    broken.insert(result.invariant);
+    EXPECT_EQ(result.verdict.broken_execution, result.invariant) << result.verdict.message;
+    EXPECT_FALSE(result.as_expected());
+  }
+  return broken;
+}
+
+using Ids = std::set<std::string>;
+
+TEST(ExecutionInvariantsTest, EachCatchesItsMistakeAlone) {
+  EXPECT_EQ(broken_by(Carelessness::none), Ids{});
+  // What is read before another thread wrote it is nobody's, too.
+  EXPECT_EQ(broken_by(Carelessness::barrier_missing), (Ids{"no-race", "no-uninitialised"}));
+  EXPECT_EQ(broken_by(Carelessness::weights_never_filled), Ids{"no-uninitialised"});
+  EXPECT_EQ(broken_by(Carelessness::table_read_too_far), Ids{"in-bounds"});
+  EXPECT_EQ(broken_by(Carelessness::barrier_in_branch), Ids{"no-barrier-divergence"});
+}
+
+TEST(ExecutionInvariantsTest, AreRefusedWhereNothingIsWatched) {
+  PlainDevice device;
+  const Stage stage = plain_stage(Mistake::none, {ScalarType::f32});
+  KernelUnderTest kernel(stage, device);
+  const auto message = input_error_of([&] { run_checks(kernel, {{"no-race"}, {}, 1}); });
+  ASSERT_TRUE(message);
+  EXPECT_NE(message->find("--backend cpu"), std::string::npos) << *message;
+  const std::unique_ptr<Device> cpu = make_device(Backend::cpu);
+  for (const Checking checking : {Checking::checked, Checking::unchecked})
+    EXPECT_EQ(KernelUnderTest(find_stage("1", Backend::cpu, checking), *cpu).is_watched(),
+              checking == Checking::checked);
+}
 
 // ---- what run_checks promises -----------------------------------------------------------------
 class RunChecksTest : public ::testing::Test {
@@ -137,7 +191,7 @@ TEST_F(RunChecksTest, EveryInvariantExplainsItself) {
   for (const Invariant& invariant : invariants()) {
     EXPECT_TRUE(ids.insert(invariant.id).second) << invariant.id << " twice";
     EXPECT_FALSE(invariant.statement.empty() || invariant.formula.empty() ||
-                 invariant.method.empty() || invariant.catches.empty())
+                 invariant.method.empty() || invariant.catches.empty() || invariant.reading.empty())
         << invariant.id;
     EXPECT_EQ(find_invariant(invariant.id).id, invariant.id);
   }

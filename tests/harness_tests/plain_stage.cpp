@@ -87,6 +87,8 @@ class PlainAttention {
   }
 
   int pages_of(int length) const {
+    if (has(Mistake::page_too_many_attended) && length > 0)
+      return (length + a_.block_size - 1) / a_.block_size + 1;
     if (has(Mistake::one_page_too_many)) return length / a_.block_size + 1;
     if (has(Mistake::whole_table_row)) return a_.max_num_blocks_per_seq;
     if (has(Mistake::last_page_dropped)) return length / a_.block_size;
@@ -134,7 +136,8 @@ class PlainAttention {
       for (int offset = 0; offset < a_.block_size; ++offset) {
         const int position = page * a_.block_size + offset;
         if (has(Mistake::token_512_dropped) && position == 512) continue;
-        const bool is_valid = position < length || has(Mistake::tail_not_masked);
+        const bool is_valid = position < length || has(Mistake::tail_not_masked) ||
+                              has(Mistake::page_too_many_attended);
         tokens.push_back({blocks[page], offset, position, is_valid});
       }
     }
@@ -149,10 +152,15 @@ class PlainAttention {
   /// An element of a cache; outside it, a report and a zero.
   float cached(const void* cache, std::int64_t block, std::int64_t block_stride,
                std::int64_t in_block) const {
-    const std::int64_t i = block * block_stride + in_block;
+    std::int64_t i = block * block_stride + in_block;
+    if (has(Mistake::address_in_32_bits)) i = static_cast<std::int32_t>(i);
     if (i < 0 || i >= a_.num_blocks * block_stride) {
       PlainDevice::report_read_outside("read of a cache");
       return 0;
+    }
+    if (has(Mistake::nan_code_as_number) && a_.cache == PAGED_E4M3) {
+      const auto code = static_cast<const std::uint8_t*>(cache)[i];
+      if ((code & 0x7F) == 0x7F) return code == 0x7F ? 480 : -480;
     }
     return load(a_.cache, cache, i);
   }
@@ -186,8 +194,12 @@ class PlainAttention {
                  int kv_head) const {
     float dot = 0;
     for (int dim = 0; dim < a_.head_size; ++dim) dot += query[dim] * key(token, kv_head, dim);
-    float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (a_.k_scale * dot);
-    if (a_.alibi_slopes != nullptr) {
+    if (has(Mistake::keys_ignored)) dot = 0;
+    const float k_scale = has(Mistake::k_scale_dropped) ? 1.0F : a_.k_scale;
+    float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (k_scale * dot);
+    if (has(Mistake::position_bias_unasked))
+      logit += 0.01F * static_cast<float>(token.position - a_.seq_lens[seq]);
+    if (a_.alibi_slopes != nullptr && !has(Mistake::alibi_ignored)) {
       const int last = a_.seq_lens[seq] - (has(Mistake::alibi_off_by_one) ? 0 : 1);
       const float bias = a_.alibi_slopes[head] * static_cast<float>(token.position - last);
       logit += has(Mistake::alibi_sign) ? -bias : bias;
@@ -198,11 +210,42 @@ class PlainAttention {
 
   /// Turns the tokens' weights from logits into exponentials; returns their sum.
   float exponentiate(std::vector<Token>& tokens, float maximum) const {
+    if (has(Mistake::sum_not_rescaled)) return exponentiate_online(tokens, maximum);
     float sum = 0;
     for (Token& token : tokens) {
       token.weight = token.is_valid ? std::exp(token.weight - maximum) : 0.0F;
       sum += token.weight;
       if (!token.is_valid && has(Mistake::tail_weighs_exp_of_zero)) sum += std::exp(-maximum);
+    }
+    return sum;
+  }
+
+  /// As an online softmax that forgets to rescale what it has summed when the maximum rises.
+  static float exponentiate_online(std::vector<Token>& tokens, float maximum) {
+    float sum = 0;
+    float running = -kInfinity;
+    for (Token& token : tokens) {
+      if (token.is_valid) running = std::max(running, token.weight);
+      sum += token.is_valid ? std::exp(token.weight - running) : 0.0F;
+      token.weight = token.is_valid ? std::exp(token.weight - maximum) : 0.0F;
+    }
+    return sum;
+  }
+
+  /// Each partition's exponentials of its own maximum, added up as if it were everybody's.
+  float exponentiate_by_partition(std::vector<Token>& tokens) const {
+    float sum = 0;
+    std::vector<float> maxima(num_partitions(a_.max_seq_len, a_.partition_size), -kInfinity);
+    for (const Token& token : tokens)
+      if (token.is_valid) {
+        float& maximum = maxima[token.position / a_.partition_size];
+        maximum = std::max(maximum, token.weight);
+      }
+    for (Token& token : tokens) {
+      token.weight = token.is_valid
+                         ? std::exp(token.weight - maxima[token.position / a_.partition_size])
+                         : 0.0F;
+      sum += token.weight;
     }
     return sum;
   }
@@ -235,7 +278,9 @@ class PlainAttention {
     if (!any && !has(Mistake::empty_sequence_divided)) return write_empty(row);
 
     const float maximum = any ? maximum_of(tokens) : 0;
-    const float sum = exponentiate(tokens, maximum);
+    const bool by_partition = has(Mistake::partitions_not_rescaled) && a_.workspace != nullptr;
+    const float sum =
+        by_partition ? exponentiate_by_partition(tokens) : exponentiate(tokens, maximum);
     write_statistics(row, maximum, sum);
     const bool unguarded = has(Mistake::empty_sequence_divided);
     const float divisor = has(Mistake::sum_not_divided) ? 1.0F : sum + (unguarded ? 0 : 1e-6F);
@@ -290,7 +335,17 @@ class PlainAttention {
                         (token.block * a_.value_block_stride + i) * bytes_of(a_.cache),
                     0, bytes_of(a_.cache));
       if (!token.is_valid && !has(Mistake::tail_weight_zero_times_value)) continue;
-      sum += token.weight * cached(a_.value_cache, token.block, a_.value_block_stride, i);
+      const bool is_last = &token == &tokens.back() || !(&token + 1)->is_valid;
+      if (has(Mistake::last_value_dropped) && is_last) continue;
+      float value = cached(a_.value_cache, token.block, a_.value_block_stride, i);
+      if (has(Mistake::values_clamped)) value = std::clamp(value, -2.0F, 2.0F);
+      if (has(Mistake::first_value_doubled) && token.position == 0) value *= 2;
+      sum += token.weight * value;
+    }
+    if (has(Mistake::output_carried_over)) {
+      static float left = 0;
+      sum += left / 4;
+      left = std::isfinite(sum) ? sum : 0;
     }
     return scale * sum;
   }
@@ -330,7 +385,7 @@ void run(const paged_decode_args& args) {
   PlainAttention(args, static_cast<Mistake>(mistake)).run();
 }
 
-constexpr int kCount = static_cast<int>(Mistake::left_out_partition_unwritten) + 1;
+constexpr int kCount = static_cast<int>(Mistake::address_in_32_bits) + 1;
 
 template <int... mistakes>
 RunFunction function_of(Mistake mistake, std::integer_sequence<int, mistakes...>) {
@@ -357,7 +412,7 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::longest_length_for_all,
        "longest_length_for_all",
        {"reference", "batch-independence"}},
-      {Mistake::tail_not_masked, "tail_not_masked", {"tail-isolation"}},
+      {Mistake::tail_not_masked, "tail_not_masked", {"tail-isolation", "convexity"}},
       {Mistake::tail_weight_zero_times_value, "tail_weight_zero_times_value", {"tail-isolation"}},
       {Mistake::tail_weighs_exp_of_zero,
        "tail_weighs_exp_of_zero",
@@ -373,8 +428,10 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::alibi_off_by_one, "alibi_off_by_one", {"reference", "alibi"}},
       {Mistake::sparsity_ignored, "sparsity_ignored", {"reference", "block-sparse"}},
       {Mistake::stripe_by_kv_head, "stripe_by_kv_head", {"reference", "block-sparse"}},
-      {Mistake::no_maximum, "no_maximum", {"large-logits"}},
-      {Mistake::maximum_starts_at_zero, "maximum_starts_at_zero", {"reference"}},
+      {Mistake::no_maximum, "no_maximum", {"large-logits", "shift-invariance"}},
+      {Mistake::maximum_starts_at_zero,
+       "maximum_starts_at_zero",
+       {"reference", "shift-invariance"}},
       {Mistake::maximum_starts_at_minus_1e4, "maximum_starts_at_minus_1e4", {"large-logits"}},
       {Mistake::logits_in_f16, "logits_in_f16", {"large-logits"}},
       {Mistake::sum_not_divided, "sum_not_divided", {"reference", "probability-mass"}},
@@ -398,6 +455,19 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::left_out_partition_unwritten,
        "left_out_partition_unwritten",
        {"partition-invariance"}},
+      {Mistake::page_too_many_attended, "page_too_many_attended", {"table-padding", "convexity"}},
+      {Mistake::last_value_dropped, "last_value_dropped", {"constant-value", "probability-mass"}},
+      {Mistake::first_value_doubled, "first_value_doubled", {"constant-value", "convexity"}},
+      {Mistake::keys_ignored, "keys_ignored", {"reference"}},
+      {Mistake::alibi_ignored, "alibi_ignored", {"alibi"}},
+      {Mistake::position_bias_unasked, "position_bias_unasked", {"token-order"}},
+      {Mistake::sum_not_rescaled, "sum_not_rescaled", {"probability-mass"}},
+      {Mistake::partitions_not_rescaled, "partitions_not_rescaled", {"partition-invariance"}},
+      {Mistake::values_clamped, "values_clamped", {"value-linearity"}},
+      {Mistake::output_carried_over, "output_carried_over", {"value-linearity", "determinism"}},
+      {Mistake::k_scale_dropped, "k_scale_dropped", {"fp8-scale"}},
+      {Mistake::nan_code_as_number, "nan_code_as_number", {"fp8-scale"}},
+      {Mistake::address_in_32_bits, "address_in_32_bits", {"wide-address"}},
   };
   return all;
 }

@@ -65,6 +65,21 @@ enum class Mistake {
   partition_sum_counts_tail,     ///< masked logits of 0 in the sum of the last partition
   partition_output_not_divided,  ///< by the partition's sum
   left_out_partition_unwritten,  ///< a partition without any token that takes part
+  // what the weights show
+  page_too_many_attended,  ///< a whole page past the last one takes part
+  last_value_dropped,      ///< counted in the denominator, not in the weighted sum
+  first_value_doubled,     ///< added twice, counted once
+  keys_ignored,            ///< every logit 0
+  alibi_ignored,
+  position_bias_unasked,    ///< older tokens weigh less without any slope
+  sum_not_rescaled,         ///< exponentials of an earlier, smaller maximum stay in the sum
+  partitions_not_rescaled,  ///< V2: each partition's exponentials are of its own maximum
+  // values and addresses
+  values_clamped,       ///< to +-2
+  output_carried_over,  ///< a quarter of what was left of the head before is added
+  k_scale_dropped,
+  nan_code_as_number,  ///< e4m3's code 0x7F read as 480
+  address_in_32_bits,
 };
 
 struct MistakeInfo {

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/rearranged.h"
 
 #include <algorithm>
@@ -56,6 +57,18 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem({19, 100});
+  std::string lines;
+  for (const std::vector<int>& batch : {std::vector<int>{0}, {0, 1}, {1, 0}}) {
+    const DecodeOutputs outputs = kernel.run(with_sequences(problem, batch));
+    const auto row = std::find(batch.begin(), batch.end(), 0) - batch.begin();
+    lines += text("sequence 0 at row %d of %zu: output[0] ", static_cast<int>(row), batch.size()) +
+             bits_of(outputs.output, row * 64) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 Invariant batch_independence() {
@@ -67,9 +80,12 @@ Invariant batch_independence() {
       "automatic choice between them looks at the whole batch and promises no bits)",
       "an order of adding that depends on the longest sequence or the number of sequences; a "
       "neighbour's row; a workspace indexed by the wrong stride",
+      "The neighbours named changed the order of adding, or a row: look for max_seq_len, "
+      "num_seqs and grid sizes in what a block computes.",
       cases,
       refuses,
-      check};
+      check,
+      example};
 }
 
 }  // namespace paged

@@ -1,7 +1,9 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
+#include <cmath>
 #include <limits>
 
 namespace paged {
@@ -35,6 +37,18 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem({19, 33});
+  DecodeProblem poisoned = problem;
+  poison_blocks(poisoned, blocks_of(problem, {0}), std::numeric_limits<double>::quiet_NaN());
+  const DecodeOutputs after = kernel.run(poisoned);
+  return "sequence 0 owns blocks " + row_text(problem, 0) + ", sequence 1 " + row_text(problem, 1) +
+         "\nwith NaN in all blocks but sequence 0's: its output[0] is " + bits_of(after.output, 0) +
+         ", before " + bits_of(kernel.run(problem).output, 0) +
+         text("; sequence 1's is %s, as it should\n",
+              std::isnan(after.output.read(64)) ? "NaN" : "a number");
+}
+
 }  // namespace
 
 Invariant block_isolation() {
@@ -44,9 +58,12 @@ Invariant block_isolation() {
           "bit for bit",
           "for each sequence in turn, NaN in all blocks but its own",
           "a wrong row of the table; a neighbour's pages; physical ids computed, not looked up",
+          "The sequence named read a block that isn't its own: look at the row of the table "
+          "that it takes, and at ids that are computed.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/random.h"
 #include "tests/harness/rearranged.h"
 
@@ -43,6 +44,17 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t seed) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem();
+  const DecodeProblem renamed =
+      with_blocks_renamed(problem, orders(problem.num_blocks(), 1).front());
+  std::string lines;
+  for (const DecodeProblem* p : {&problem, &renamed})
+    lines += "row of the table " + row_text(*p, 0) + ": output[0] " +
+             bits_of(kernel.run(*p).output, 0) + "\n";
+  return lines;
+}
+
 }  // namespace
 
 Invariant block_permutation() {
@@ -51,9 +63,13 @@ Invariant block_permutation() {
           "K'[pi(b)] = K[b], V'[pi(b)] = V[b], table' = pi(table)  =>  o' = o, bit for bit",
           "reversed and three random renamings of all blocks",
           "physical and logical indices mixed up; an order of tokens taken from addresses",
+          "A difference of any size is a defect: somewhere a physical block is used where the "
+          "logical one is meant, or the other way round, or addresses decide the order of "
+          "adding.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

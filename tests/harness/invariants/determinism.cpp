@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
 namespace paged {
 namespace {
@@ -25,6 +26,21 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem();
+  std::string lines;
+  for (int run = 1; run <= 3; ++run)
+    lines += text("run %d: output[0] ", run) + bits_of(kernel.run(problem).output, 0) + "\n";
+  volatile float one = 1;  // no compiler may add before the run
+  const float small = 0x1p-24F;
+  const float left = (one + small) + small;
+  const float right = one + (small + small);
+  return lines + text(
+                     "an atomic sum takes its terms in any order: (1 + 2^-24) + 2^-24 is %.9g in "
+                     "f32, 1 + (2^-24 + 2^-24) is %.9g\n",
+                     left, right);
+}
+
 }  // namespace
 
 Invariant determinism() {
@@ -33,9 +49,12 @@ Invariant determinism() {
           "o(run 1) = o(run 2), bit for bit",
           "3 runs on the CPU machine, 50 on a GPU",
           "races; floating-point atomics; reads of memory that nothing wrote",
+          "What differs from run to run is a race, an atomic or memory nobody wrote; on the CPU "
+          "machine a finding names the line.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

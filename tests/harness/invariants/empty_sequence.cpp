@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/rearranged.h"
 
 #include <cmath>
@@ -50,7 +51,16 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
     if (!wrong.empty()) return Verdict::fail(wrong);
   }
   const Comparison comparison = compare(problem, outputs, answer);
-  return Verdict::of(comparison);
+  return Verdict::of(comparison, problem);
+}
+
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem({19, 0});
+  const DecodeOutputs outputs = kernel.run(problem);
+  return text("sequence 0, 19 tokens: output[0] %.5f, LSE %.4f\n", outputs.output.read(0),
+              outputs.lse[0]) +
+         text("sequence 1, no token:  output[0] %g, LSE %g; before the run it held NaN\n",
+              outputs.output.read(64), outputs.lse[1]);
 }
 
 }  // namespace
@@ -61,9 +71,12 @@ Invariant empty_sequence() {
           "L = 0: o = +0, LSE = -infinity",
           "alone and beside others, with table rows of -1",
           "division by a sum of zero; NaN; output left from before",
+          "NaN is a division by a sum of 0; a number is output left from before, or a read of a "
+          "page that isn't there.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

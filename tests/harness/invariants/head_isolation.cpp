@@ -1,7 +1,9 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
+#include <cmath>
 #include <limits>
 
 namespace paged {
@@ -48,6 +50,22 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem({19}, {4, 2});
+  DecodeProblem poisoned = problem;
+  poison_head(poisoned, 1);
+  const DecodeOutputs before = kernel.run(problem);
+  const DecodeOutputs after = kernel.run(poisoned);
+  std::string lines = "4 query heads, 2 KV heads, NaN in KV head 1\n";
+  for (int head = 0; head < 4; ++head)
+    lines += text("query head %d reads KV head %d: output[0] %.5f, now %s\n", head, head / 2,
+                  before.output.read(head * 64),
+                  std::isnan(after.output.read(head * 64))
+                      ? "NaN"
+                      : text("%.5f", after.output.read(head * 64)).c_str());
+  return lines;
+}
+
 }  // namespace
 
 Invariant head_isolation() {
@@ -56,9 +74,12 @@ Invariant head_isolation() {
           "K, V of other KV heads are arbitrary  =>  o_h is the same, bit for bit",
           "for each KV head in turn, NaN in all others; groups of 1, 4, 5 and 7 query heads",
           "a wrong map from query heads to KV heads; a wrong head stride",
+          "The query head named read another KV head's page: check the map h / (num_heads / "
+          "num_kv_heads), then the head stride.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
 #include <cmath>
 
@@ -30,7 +31,18 @@ std::string refuses(const DecodeProblem& problem) {
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const ReferenceAnswer answer = reference_answer(c.problem, kernel.stage().arithmetic);
   const Comparison comparison = compare(c.problem, kernel.run(c.problem), answer);
-  return Verdict::of(comparison);
+  return Verdict::of(comparison, c.problem);
+}
+
+std::string example(KernelUnderTest& kernel) {
+  CaseSpec spec = make_case(ScalarType::f16, {1, 1}, {17}, "large-logits", 7);
+  const DecodeProblem problem = build_case(spec).problem;
+  const DecodeOutputs outputs = kernel.run(problem, {.logits = true, .statistics = true});
+  return text("logits %.1f, %.1f, ... ; maximum %.1f\n", outputs.logits[0], outputs.logits[1],
+              outputs.maxima[0]) +
+         text("exp(%.1f) is %g in f32; exp(maximum - maximum) is %g; output[0] %.5f\n",
+              outputs.maxima[0], static_cast<double>(std::exp(outputs.maxima[0])), std::exp(0.0),
+              outputs.output.read(0));
 }
 
 }  // namespace
@@ -41,9 +53,12 @@ Invariant large_logits() {
           "logits in [-1e4, 1e4]: |o - o_ref| <= bound",
           "one token at 1e4 above others at 5e3 and -1e4; all logits near -6e4",
           "a softmax that doesn't subtract its maximum; a finite minus infinity; logits in f16",
+          "NaN or infinity is exp() of a logit from which no maximum was subtracted; zeros "
+          "where all logits are far below 0 are a maximum that started too high.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,8 +1,10 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace paged {
 namespace {
@@ -30,15 +32,40 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
     const ReferenceAnswer answer = reference_answer(problem, kernel.stage().arithmetic);
     const Comparison comparison =
         compare(problem, kernel.run(problem, RunOptions::with_intermediates()), answer);
-    if (!comparison.passed)
-      return Verdict::fail((partition_size == 0
-                                ? "unpartitioned, "
-                                : "in partitions of " + std::to_string(partition_size) + ", ") +
-                           comparison.message);
+    if (!comparison.passed) {
+      verdict = Verdict::of(comparison, problem);
+      verdict.message =
+          (partition_size == 0 ? "unpartitioned, "
+                               : "in partitions of " + std::to_string(partition_size) + ", ") +
+          comparison.message;
+      return verdict;
+    }
     verdict.bound_used = std::max(verdict.bound_used, comparison.bound_used);
     verdict.max_abs_error = std::max(verdict.max_abs_error, comparison.max_abs_error);
   }
   return verdict;
+}
+
+std::string example(KernelUnderTest& kernel) {
+  DecodeProblem problem = example_problem({40});
+  problem.variant = KernelVariant::v1;
+  const DecodeOutputs whole = kernel.run(problem, {.statistics = true});
+  problem.variant = KernelVariant::v2;
+  problem.partition_size = 16;
+  const DecodeOutputs parts = kernel.run(problem, RunOptions::with_intermediates());
+  std::string lines;
+  double sum = 0;
+  for (int j = 0; j < parts.partitions.partitions; ++j) {
+    const double rescale = std::exp(double{parts.partitions.maxima[j]} - parts.maxima[0]);
+    lines += text("partition %d: maximum %.4f, sum %.4f, to be multiplied by %.4f\n", j,
+                  parts.partitions.maxima[j], parts.partitions.sums[j], rescale);
+    sum += parts.partitions.sums[j] * rescale;
+  }
+  return lines +
+         text("together: maximum %.4f, sum %.4f, output[0] %.5f\n", parts.maxima[0], sum,
+              parts.output.read(0)) +
+         text("without partitions: maximum %.4f, sum %.4f, output[0] %.5f\n", whole.maxima[0],
+              whole.sums[0], whole.output.read(0));
 }
 
 }  // namespace
@@ -52,9 +79,13 @@ Invariant partition_invariance() {
           "sequences beside long ones",
           "a forgotten rescale; boundary tokens lost or counted twice; empty partitions; a wrong "
           "partition whose error the merge hides",
+          "If only partitioned runs fail, compare what each partition left (maximum, sum, "
+          "output) before the merge; if the edge tokens are wrong, look at where a partition "
+          "begins and ends.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

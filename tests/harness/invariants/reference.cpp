@@ -1,6 +1,9 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
+
+#include <cmath>
 
 namespace paged {
 namespace {
@@ -54,7 +57,22 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const ReferenceAnswer answer = reference_answer(c.problem, kernel.stage().arithmetic);
   const Comparison comparison =
       compare(c.problem, kernel.run(c.problem, RunOptions::with_intermediates()), answer);
-  return Verdict::of(comparison);
+  return Verdict::of(comparison, c.problem);
+}
+
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem();
+  const ReferenceAnswer answer = reference_answer(problem, kernel.stage().arithmetic);
+  const DecodeOutputs outputs = kernel.run(problem);
+  std::string lines;
+  for (const int dim : {0, 1}) {
+    const double got = outputs.output.read(dim);
+    const double exact = answer.attention[0].output[dim];
+    lines += text("dimension %d: output %.7f, reference %.7f, off by %.2g; the bound is %.2g\n",
+                  dim, got, exact, std::abs(got - exact), answer.bounds[0].output[dim]);
+  }
+  return lines + text("LSE %.7f, reference %.7f; the bound is %.2g\n", outputs.lse[0],
+                      answer.attention[0].lse, answer.bounds[0].lse);
 }
 
 }  // namespace
@@ -67,9 +85,13 @@ Invariant reference() {
           "all head sizes, page sizes and head groupings; every length from 1 to 2B+2; around 512 "
           "and 1024; several input families",
           "everything coarse: a wrong page, head, scale, mask or sum",
+          "The first wrong element has its place, both values and how many times its bound it "
+          "is off. Then the recovered weights name the token that is most wrong and the likely "
+          "cause.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

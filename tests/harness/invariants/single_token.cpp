@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
 #include <cmath>
 
@@ -57,6 +58,15 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return verdict;
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem({1});
+  const double value =
+      problem.value_cache.read(value_index(problem, problem.block_table(0)[0], 0, 0, 0));
+  return text("value of the only token, dimension 0: %.6f\n", value) +
+         text("divided by 1 + 1e-6: %.9f; output: %.6f\n", value / (1 + kDenominatorGuard),
+              kernel.run(problem).output.read(0));
+}
+
 }  // namespace
 
 Invariant single_token() {
@@ -65,9 +75,12 @@ Invariant single_token() {
           "L = 1: o = v_0 / (1 + 1e-6)",
           "batches of one-token sequences; the expected value is the closed form",
           "edges of loops; reading offset 1 for 0; a wrong KV head",
+          "The output should be the token's value: another token's or head's value tells what "
+          "was read instead, 0 or NaN that the loop ran over nothing.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/rearranged.h"
 
 #include <limits>
@@ -49,6 +50,19 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem();
+  std::string lines;
+  for (const std::int32_t padding : {-1, std::numeric_limits<std::int32_t>::max()}) {
+    const DecodeProblem padded = with_table(problem, 4, [&](int, int) { return padding; });
+    lines += "row [" + std::to_string(padded.block_table(0)[0]) + ", " +
+             std::to_string(padded.block_table(0)[1]) + ", " + std::to_string(padding) + ", " +
+             std::to_string(padding) + "] for 19 tokens in pages of 16: output[0] " +
+             bits_of(kernel.run(padded).output, 0) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 Invariant table_padding() {
@@ -57,9 +71,12 @@ Invariant table_padding() {
           "entries >= ceil(L / B) of a row are arbitrary  =>  o is the same, bit for bit",
           "padding of -1, INT_MAX, other sequences' blocks, ids past the cache; wider rows",
           "reading whole rows; an off-by-one count of pages",
+          "If -1 or INT_MAX makes it fail, an entry behind the last page is followed; if only "
+          "wider rows do, the row's width is taken from elsewhere than max_num_blocks_per_seq.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

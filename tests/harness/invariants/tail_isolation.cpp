@@ -1,7 +1,9 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
+#include <cmath>
 #include <limits>
 
 namespace paged {
@@ -52,6 +54,19 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  DecodeProblem problem = example_problem();
+  std::string lines = "19 tokens in pages of 16: slots 19 to 31 are unused\n";
+  for (const double stale : {0.0, kNan}) {
+    poison_tails(problem, stale);
+    lines += text("with %s in them: output[0] ", stale == 0 ? "0  " : "NaN") +
+             bits_of(kernel.run(problem).output, 0) + "\n";
+  }
+  return lines + text("a weight of 0 does not help: 0 * NaN is %s\n",
+                      std::isnan(0 * kNan) ? "NaN" : "a number");
+}
+
 }  // namespace
 
 Invariant tail_isolation() {
@@ -60,9 +75,12 @@ Invariant tail_isolation() {
           "K, V at tokens L ... ceil(L/B)*B - 1 are arbitrary  =>  o is the same, bit for bit",
           "NaN, +infinity, -infinity, 65504 and 1e4, in keys and in values, each alone",
           "a missing tail mask; 0 * NaN in the weighted sum; masked logits of 0 in the softmax",
+          "Keys alone: masked logits enter the maximum or the sum. Values alone: the weighted "
+          "sum runs over the whole page, and 0 * NaN is NaN.",
           cases,
           refuses,
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,6 +1,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/worked_example.h"
 
 #include <cstring>
 
@@ -29,6 +30,18 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   return {};
 }
 
+std::string example(KernelUnderTest& kernel) {
+  const DecodeProblem problem = example_problem();
+  std::string lines;
+  for (const int fill : {0xFF, 0x3C}) {
+    RunOptions options;
+    options.output_fill = static_cast<std::uint8_t>(fill);
+    lines += text("output full of bytes 0x%02X before: output[63] afterwards ", fill) +
+             bits_of(kernel.run(problem, options).output, 63) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 Invariant writes_only_output() {
@@ -37,9 +50,12 @@ Invariant writes_only_output() {
           "o doesn't depend on its old content; inputs and guard zones are unchanged",
           "two runs over different old contents; guard zones; inputs compared afterwards",
           "unwritten rows; out-of-bounds writes; caches changed in place",
+          "Where the output depends on its old content, the elements named were not written, or "
+          "added to. Damage names the buffer and how far outside the write was.",
           cases,
           {},
-          check};
+          check,
+          example};
 }
 
 }  // namespace paged

@@ -1,0 +1,36 @@
+#include "tests/harness/execution_fault.h"
+
+#include <utility>
+
+namespace paged {
+
+const char* invariant_broken_by(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds_read:
+    case FindingKind::out_of_bounds_write:
+    case FindingKind::misaligned_access:
+    case FindingKind::stack_overflow:
+      return "in-bounds";
+    case FindingKind::uninitialised_read:
+      return "no-uninitialised";
+    case FindingKind::data_race:
+      return "no-race";
+    case FindingKind::unwritten_output:
+      return "writes-only-output";
+    case FindingKind::barrier_divergence:
+    case FindingKind::barrier_after_exit:
+    case FindingKind::deadlock:
+    case FindingKind::warp_operation_mismatch:
+    case FindingKind::warp_lane_missing:
+      break;
+  }
+  return "no-barrier-divergence";
+}
+
+Fault fault_of(const Finding& finding) {
+  return {to_string(finding), invariant_broken_by(finding.kind)};
+}
+
+Fault damage_fault(std::string text) { return {std::move(text), "writes-only-output"}; }
+
+}  // namespace paged

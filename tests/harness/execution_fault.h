@@ -1,0 +1,25 @@
+// What went wrong in a run besides its result, and which invariant that breaks.
+#pragma once
+#include "kernels/finding.h"
+
+#include <string>
+
+namespace paged {
+
+/// One thing that went wrong, in one line.
+struct Fault {
+  std::string text;
+  std::string breaks;  ///< id of the invariant that says it must not happen
+};
+
+/// The invariant that a kind of finding breaks: "in-bounds", "no-race", "no-uninitialised",
+/// "no-barrier-divergence" or "writes-only-output".
+const char* invariant_broken_by(FindingKind kind);
+
+/// A finding with the invariant that it breaks.
+Fault fault_of(const Finding& finding);
+
+/// Something written where it must not be.
+Fault damage_fault(std::string text);
+
+}  // namespace paged

@@ -1,0 +1,36 @@
+// From wrong attention weights to the mistake that makes them.
+#pragma once
+#include "tests/harness/recovered_weights.h"
+
+#include <string>
+
+namespace paged {
+
+/// A mistake that explains recovered weights.
+struct LikelyCause {
+  std::string id;        ///< fixed, such as "tail-not-masked"; "" if nothing explains them
+  std::string sentence;  ///< what is wrong, in half a sentence
+};
+
+/// The mistake that explains the weights of one (sequence, head); none if they are within their
+/// bounds. Mistakes are tried one by one: each says what the weights would be (as another problem
+/// has them, or as a pattern), and the first whose weights agree within the bounds that the
+/// arithmetic allows is the cause. What is reported is so never a guess from one number, but it can
+/// be one of several mistakes with equal weights.
+LikelyCause likely_cause(const DecodeProblem& problem, const StageArithmetic& arithmetic,
+                         const RecoveredWeights& recovered);
+
+/// What the weights of one (sequence, head) say.
+struct Diagnosis {
+  /// "seq 0 head 0 kv_head 0 seq_len 17: token 16 (logical block 1, offset 0, physical block 2) has
+  /// weight 0.0000, reference 0.3127; likely cause: the last token is left out"
+  std::string text;
+  LikelyCause cause;
+};
+
+/// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for
+/// the cause. Runs the kernel, whose faults the caller should then take and drop. Says so where the
+/// cache is too large for it.
+Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head);
+
+}  // namespace paged

@@ -1,0 +1,227 @@
+#include "tests/harness/mistaken_problem.h"
+
+#include "reference/cache_layout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace paged {
+namespace {
+
+using Edit = std::function<void(DecodeProblem& problem)>;
+
+/// Collects the mistakes of one (sequence, head).
+class Mistakes {
+ public:
+  Mistakes(const DecodeProblem& problem, int seq, int head)
+      : problem_(problem),
+        seq_(seq),
+        head_(head),
+        kv_head_(kv_head_of(head, problem.num_heads, problem.num_kv_heads)),
+        seq_len_(problem.seq_lens[seq]),
+        pages_(num_pages(seq_len_, problem.block_size)) {
+    scales();
+    queries();
+    lengths();
+    tables();
+    sparsity();
+    keys();
+  }
+  std::vector<MistakenProblem> take() { return std::move(all_); }
+
+ private:
+  void add(std::string cause, std::string sentence, Edit edit) {
+    all_.push_back({std::move(cause), std::move(sentence), [this_problem = &problem_, edit] {
+                      DecodeProblem changed = *this_problem;
+                      edit(changed);
+                      return changed;
+                    }});
+  }
+
+  void scales() {
+    add("scale-missing", "the logits are not multiplied by scale",
+        [](DecodeProblem& p) { p.scale = 1; });
+    if (is_fp8(problem_.cache())) {
+      add("k-scale", "the keys are not multiplied by k_scale",
+          [](DecodeProblem& p) { p.k_scale = 1; });
+      add("k-scale", "the keys are multiplied by v_scale",
+          [](DecodeProblem& p) { p.k_scale = p.v_scale; });
+    }
+    if (problem_.alibi_slopes.empty()) return;
+    add("alibi-sign", "the ALiBi bias has the wrong sign: it favours old tokens",
+        [](DecodeProblem& p) {
+          for (float& slope : p.alibi_slopes) slope = -slope;
+        });
+    add("alibi-missing", "the ALiBi bias is left out",
+        [](DecodeProblem& p) { p.alibi_slopes.clear(); });
+    for (int other = 0; other < problem_.num_heads; ++other)
+      if (other != head_)
+        add("alibi-slope", "the ALiBi slope is that of head " + std::to_string(other),
+            [other, head = head_](DecodeProblem& p) {
+              p.alibi_slopes[head] = p.alibi_slopes[other];
+            });
+  }
+
+  void queries() {
+    add("keys-ignored", "all tokens weigh the same: the keys, or the query, don't count",
+        [](DecodeProblem& p) { p.query.fill(0); });
+    const auto use_query = [&](int other_seq, int other_head) {
+      return [=, seq = seq_, head = head_](DecodeProblem& p) {
+        const auto row = [&](int s, int h) {
+          return (static_cast<std::int64_t>(s) * p.num_heads + h) * p.head_size;
+        };
+        for (int dim = 0; dim < p.head_size; ++dim)
+          p.query.copy_element(row(seq, head) + dim, p.query, row(other_seq, other_head) + dim);
+      };
+    };
+    for (int other = 0; other < problem_.num_seqs(); ++other)
+      if (other != seq_)
+        add("wrong-query", "the query is that of sequence " + std::to_string(other),
+            use_query(other, head_));
+    for (int other = 0; other < problem_.num_heads; ++other)
+      if (other != head_)
+        add("wrong-query", "the query is that of head " + std::to_string(other),
+            use_query(seq_, other));
+  }
+
+  /// Whether the row of the sequence has blocks for so many tokens.
+  bool has_blocks_for(int seq_len) const {
+    const int pages = num_pages(seq_len, problem_.block_size);
+    const std::int32_t* row = problem_.block_table(seq_);
+    return pages <= problem_.max_num_blocks_per_seq &&
+           std::all_of(row, row + pages, [&](std::int32_t block) {
+             return block >= 0 && block < problem_.num_blocks();
+           });
+  }
+
+  void add_length(std::string cause, std::string sentence, int seq_len) {
+    if (seq_len < 0 || seq_len == seq_len_ || !has_blocks_for(seq_len)) return;
+    add(std::move(cause), std::move(sentence),
+        [seq_len, seq = seq_](DecodeProblem& p) { p.seq_lens[seq] = seq_len; });
+  }
+
+  void lengths() {
+    const int block_size = problem_.block_size;
+    const int in_last_page = seq_len_ - (pages_ - 1) * block_size;
+    add_length("last-token-dropped", "the last token is left out", seq_len_ - 1);
+    add_length("tail-not-masked",
+               "the tail of the last page is not masked: tokens " + std::to_string(seq_len_) +
+                   " to " + std::to_string(pages_ * block_size - 1) + " take part",
+               pages_ * block_size);
+    add_length("page-missing",
+               "one page too few: the last one, with " + std::to_string(in_last_page) +
+                   " tokens, is left out",
+               (pages_ - 1) * block_size);
+    add_length("page-too-many", "one page too many takes part", (pages_ + 1) * block_size);
+    add_length("one-token-too-many", "a token past the end takes part", seq_len_ + 1);
+    const int longest = problem_.shape().max_seq_len;
+    add_length("length-of-longest",
+               "the length is that of the longest sequence, " + std::to_string(longest), longest);
+    for (int other = 0; other < problem_.num_seqs(); ++other)
+      add_length("wrong-length", "the length is that of sequence " + std::to_string(other),
+                 problem_.seq_lens[other]);
+  }
+
+  void add_row(std::string cause, std::string sentence, std::vector<std::int32_t> row) {
+    row.resize(pages_, -1);
+    for (std::int32_t block : row)
+      if (block < 0 || block >= problem_.num_blocks()) return;
+    add(std::move(cause), std::move(sentence), [row, seq = seq_](DecodeProblem& p) {
+      std::copy(row.begin(), row.end(),
+                p.block_tables.begin() + std::int64_t{seq} * p.max_num_blocks_per_seq);
+    });
+  }
+
+  void tables() {
+    for (int other = 0; other < problem_.num_seqs(); ++other) {
+      const std::int32_t* row = problem_.block_table(other);
+      if (other != seq_)
+        add_row("wrong-table-row",
+                "the row of the block table is that of sequence " + std::to_string(other),
+                {row, row + pages_});
+    }
+    // Rows taken to be as wide as the longest sequence needs.
+    const int needed = num_pages(problem_.shape().max_seq_len, problem_.block_size);
+    const auto first = problem_.block_tables.begin() + std::int64_t{seq_} * needed;
+    if (needed < problem_.max_num_blocks_per_seq)
+      add_row("wrong-table-row",
+              "rows of the block table are taken to be " + std::to_string(needed) +
+                  " entries wide, and they are " + std::to_string(problem_.max_num_blocks_per_seq),
+              {first, first + pages_});
+    std::vector<std::int32_t> identity(pages_);
+    std::iota(identity.begin(), identity.end(), 0);
+    add_row("table-ignored", "the block table is ignored: logical blocks are used as physical ones",
+            identity);
+    std::vector<std::int32_t> sorted(problem_.block_table(seq_),
+                                     problem_.block_table(seq_) + pages_);
+    std::sort(sorted.begin(), sorted.end());
+    add_row("address-order", "pages are taken in the order of their addresses, not of the table",
+            sorted);
+  }
+
+  void sparsity() {
+    const BlockSparsity& given = problem_.sparsity;
+    if (!given.active()) return;
+    add("sparsity-ignored", "block-sparse attention is ignored: all pages take part",
+        [](DecodeProblem& p) { p.sparsity.vert_stride = 1; });
+    // Any stripe is that of some head of some rank with step 1, and all are tried.
+    for (int rank = 0; rank < given.vert_stride; ++rank)
+      for (int step = 0; step <= given.vert_stride; ++step)
+        for (int locals = std::max(given.local_blocks - 1, 0); locals <= given.local_blocks + 1;
+             ++locals)
+          add("sparse-pattern", "block-sparse attention takes the wrong pages",
+              [=](DecodeProblem& p) {
+                p.sparsity.tensor_parallel_rank = rank;
+                p.sparsity.head_sliding_step = step;
+                p.sparsity.local_blocks = locals;
+              });
+  }
+
+  void keys() {
+    for (int other = 0; other < problem_.num_kv_heads; ++other)
+      if (other != kv_head_)
+        add("wrong-kv-head", "the keys are those of KV head " + std::to_string(other),
+            [this_problem = &problem_, other, own = kv_head_](DecodeProblem& p) {
+              for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+                p.key_cache.copy_element(key_index(p, block, own, offset, dim),
+                                         this_problem->key_cache,
+                                         key_index(p, block, other, offset, dim));
+              });
+            });
+    // Whole vectors of another width: those of the scalar type beside an fp8 cache.
+    const int x = key_vector_width(static_cast<int>(size_in_bytes(problem_.scalar)));
+    if (is_fp8(problem_.cache()))
+      add("key-layout",
+          "keys are read in vectors of " + std::to_string(x) +
+              " elements, as a cache of the scalar type has them",
+          [this_problem = &problem_, x, own = kv_head_](DecodeProblem& p) {
+            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+              p.key_cache.copy_element(key_index(p, block, own, offset, dim),
+                                       this_problem->key_cache,
+                                       key_index(p, block, own, 0, 0) +
+                                           key_offset_in_page(offset, dim, p.block_size, x));
+            });
+          });
+  }
+
+  template <typename Visitor>
+  static void for_each_key(const DecodeProblem& p, Visitor visit) {
+    for (std::int64_t block = 0; block < p.num_blocks(); ++block)
+      for (int offset = 0; offset < p.block_size; ++offset)
+        for (int dim = 0; dim < p.head_size; ++dim) visit(block, offset, dim);
+  }
+
+  const DecodeProblem& problem_;
+  int seq_, head_, kv_head_;
+  int seq_len_, pages_;
+  std::vector<MistakenProblem> all_;
+};
+
+}  // namespace
+
+std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head) {
+  return Mistakes(problem, seq, head).take();
+}
+
+}  // namespace paged
