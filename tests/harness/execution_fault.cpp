@@ -14,12 +14,14 @@ const char* invariant_broken_by(FindingKind kind) {
     case FindingKind::uninitialised_read:
       return "no-uninitialised";
     case FindingKind::data_race:
+    case FindingKind::read_before_arrival:
       return "no-race";
     case FindingKind::unwritten_output:
       return "writes-only-output";
     case FindingKind::barrier_divergence:
     case FindingKind::barrier_after_exit:
     case FindingKind::deadlock:
+    case FindingKind::mbarrier_misuse:
     case FindingKind::warp_operation_mismatch:
     case FindingKind::warp_lane_missing:
       break;

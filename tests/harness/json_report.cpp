@@ -81,7 +81,9 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
                     {"expected", result.expected},
                     {"bound_used", finite(result.verdict.bound_used)},
                     {"max_abs_error", finite(result.verdict.max_abs_error)},
-                    {"message", result.verdict.message}});
+                    {"message", result.verdict.message},
+                    {"cause", result.verdict.cause},
+                    {"broken_execution", result.verdict.broken_execution}});
   }
   return {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};

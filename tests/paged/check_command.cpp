@@ -59,9 +59,11 @@ void print(const std::vector<CheckResult>& results) {
     for (auto r = first; r != last; ++r) used = std::max(used, r->verdict.bound_used);
     const auto surprises =
         std::count_if(first, last, [](const CheckResult& r) { return !r.as_expected(); });
+    const std::string exact =
+        find_invariant(first->invariant).needs_watching ? "findings" : "bitwise";
     const std::string good = first->expected ? "held" : "broken, as stated";
     table.add_row({first->stage, first->invariant, first->backend, std::to_string(last - first),
-                   first->expected && used > 0 ? percentage(used) : "bitwise",
+                   first->expected && used > 0 ? percentage(used) : exact,
                    surprises == 0 ? good : std::to_string(surprises) + " FAILED"},
                   surprises == 0 ? Colour::plain : Colour::bad);
     first = last;

@@ -1,4 +1,4 @@
-// paged: run, check and trace paged decode attention. See docs/command_line.md.
+// paged: run, check, explain and trace paged decode attention. See docs/command_line.md.
 #include "kernels/device.h"
 #include "reference/input_error.h"
 #include "tests/harness/one_line.h"
@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   paged::add_list_command(program, status);
   paged::add_run_command(program, status);
   paged::add_check_command(program, status);
+  paged::add_explain_command(program, status);
   paged::add_trace_command(program, status);
   try {
     check_command_name(program, argc, argv);

@@ -251,6 +251,7 @@ TEST_F(PagedTest, HelpIsThereForEverySubCommand) {
                                                   {"list", "--help"},
                                                   {"run", "--help"},
                                                   {"check", "--help"},
+                                                  {"explain", "--help"},
                                                   {"trace", "--help"}}) {
     const ProcessResult result = run_paged(request);
     expect_success(result);

@@ -46,7 +46,7 @@ Hull hull_of(const GatheredKv& kv, const HeadAttention& attention, int dim) {
 /// "" or which dimension of one (sequence, head) lies outside.
 std::string outside(const DecodeProblem& problem, const DecodeOutputs& outputs,
                     const GatheredKv& kv, const HeadAttention& attention,
-                    const HeadErrorBound& bound, int row) {
+                    const HeadErrorBound& bound, int row, Verdict& verdict) {
   if (!std::isfinite(attention.lse)) return "";  // no token, or nothing that a hull says
   const double mass = attention.sum / (attention.sum + kDenominatorGuard);
   for (int dim = 0; dim < problem.head_size; ++dim) {
@@ -54,11 +54,13 @@ std::string outside(const DecodeProblem& problem, const DecodeOutputs& outputs,
     if (!std::isfinite(hull.least) || !std::isfinite(hull.greatest)) continue;
     const double got =
         outputs.output.read(static_cast<std::int64_t>(row) * problem.head_size + dim);
+    const double excess = std::max(mass * hull.least - got, got - mass * hull.greatest);
     const double allowed = bound.output[dim];
-    if (!(got >= mass * hull.least - allowed) || !(got <= mass * hull.greatest + allowed))
+    if (!(excess <= allowed))
       return ", dimension " + std::to_string(dim) + " is " + number(got) +
              ", outside the values of its tokens, which lie between " + number(hull.least) +
              " and " + number(hull.greatest) + " (+- " + number(allowed) + " is allowed)";
+    if (excess > 0) verdict.bound_used = std::max(verdict.bound_used, excess / allowed);
   }
   return "";
 }
@@ -67,22 +69,26 @@ Verdict check_values(KernelUnderTest& kernel, const DecodeProblem& problem) {
   const ReferenceAnswer answer = reference_answer(problem, kernel.stage().arithmetic);
   const DecodeOutputs outputs = kernel.run(problem);
   const int group = problem.num_heads / problem.num_kv_heads;
+  Verdict verdict;
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     GatheredKv kv;
     for (int head = 0; head < problem.num_heads; ++head) {
       const int row = seq * problem.num_heads + head;
       if (head % group == 0) kv = gather(problem, seq, head / group);
       const std::string wrong =
-          outside(problem, outputs, kv, answer.attention[row], answer.bounds[row], row);
+          outside(problem, outputs, kv, answer.attention[row], answer.bounds[row], row, verdict);
       if (!wrong.empty()) return Verdict::fail_at(place(seq, head) + wrong, problem, seq, head);
     }
   }
-  return {};
+  return verdict;
 }
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const Verdict as_given = check_values(kernel, c.problem);
-  return as_given.held ? check_values(kernel, with_adversarial_values(c.problem)) : as_given;
+  if (!as_given.held) return as_given;
+  Verdict adversarial = check_values(kernel, with_adversarial_values(c.problem));
+  adversarial.bound_used = std::max(adversarial.bound_used, as_given.bound_used);
+  return adversarial;
 }
 
 std::string example(KernelUnderTest& kernel) {
