@@ -11,6 +11,12 @@ constexpr double overflow_threshold(CacheType type) {
   return thresholds[static_cast<int>(type)];
 }
 
+/// Numbers of at most this magnitude round to 0: half of the least that a type holds.
+constexpr double underflow_threshold(CacheType type) {
+  constexpr double thresholds[] = {0x1p-150, 0x1p-25, 0x1p-134, 0x1p-10, 0x1p-17};
+  return thresholds[static_cast<int>(type)];
+}
+
 constexpr double greatest_number(CacheType type) {
   constexpr double numbers[] = {0x1.fffffep127, 65504, 0x1.fep127, 448, 57344};
   return numbers[static_cast<int>(type)];

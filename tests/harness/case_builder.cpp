@@ -224,20 +224,40 @@ std::string from_file(const CaseSpec& spec, const std::string& name) {
   return name + " from '" + spec.tensors.at(name).string() + "'";
 }
 
-/// A number as a type stores it. `name` and what follows from it begin the message.
-double checked_to_fit(CacheType type, double value, const std::string& name, std::int64_t i) {
-  if (std::isfinite(value) && std::abs(value) >= overflow_threshold(type))
-    throw InputError(name + ": element " + std::to_string(i) + " becomes " + number(value) +
-                     ", which does not fit " + with_article(type) + ": at most " +
-                     number(greatest_number(type)));
-  return value;
-}
+/// Sees that numbers from a file fit the type that they are converted to, and that some of them are
+/// left. Messages begin with `name`.
+class Conversion {
+ public:
+  Conversion(CacheType type, std::string name) : type_(type), name_(std::move(name)) {}
+
+  /// Element i of the file.
+  double checked(double value, std::int64_t i) {
+    if (std::isfinite(value) && std::abs(value) >= overflow_threshold(type_))
+      throw InputError(name_ + ": element " + std::to_string(i) + " becomes " + number(value) +
+                       ", which does not fit " + with_article(type_) + ": at most " +
+                       number(greatest_number(type_)));
+    largest_ = std::max(largest_, std::abs(value));
+    return value;
+  }
+  void check_not_all_lost() const {
+    if (largest_ > 0 && largest_ <= underflow_threshold(type_))
+      throw InputError(name_ + ": all elements become 0 in " + std::string(name_of(type_)) +
+                       "; the largest is " + number(largest_));
+  }
+
+ private:
+  CacheType type_;
+  std::string name_;
+  double largest_ = 0;  // magnitude
+};
 
 Tensor converted_to(CacheType type, Tensor tensor, const std::string& name) {
   if (tensor.type() == type) return tensor;
   Tensor converted(type, tensor.shape());
+  Conversion conversion(type, name);
   for (std::int64_t i = 0; i < tensor.size(); ++i)
-    converted.write(i, checked_to_fit(type, tensor.read(i), name, i));
+    converted.write(i, conversion.checked(tensor.read(i), i));
+  conversion.check_not_all_lost();
   return converted;
 }
 
@@ -349,6 +369,7 @@ void check_one_page_a_block(const DecodeProblem& problem) {
 void place_tokens(const Tensor& tokens, const std::string& name, const DecodeProblem& problem,
                   Tensor& cache, float scale,
                   std::int64_t (*index)(const DecodeProblem&, std::int64_t, int, int, int)) {
+  Conversion conversion(cache.type(), name);
   for (int seq = 0; seq < problem.num_seqs(); ++seq)
     for (int token = 0; token < problem.seq_lens[seq]; ++token) {
       const std::int64_t block = problem.block_table(seq)[token / problem.block_size];
@@ -356,8 +377,9 @@ void place_tokens(const Tensor& tokens, const std::string& name, const DecodePro
       for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
         for (int dim = 0; dim < problem.head_size; ++dim, ++i)
           cache.write(index(problem, block, kv_head, token % problem.block_size, dim),
-                      checked_to_fit(cache.type(), tokens.read(i) / scale, name, i));
+                      conversion.checked(tokens.read(i) / scale, i));
     }
+  conversion.check_not_all_lost();
 }
 
 void place_given_tokens(const CaseSpec& spec, const GivenTensors& given, DecodeProblem& problem) {

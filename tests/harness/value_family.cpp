@@ -71,9 +71,7 @@ class Writer {
 
   /// Called when everything is written.
   void check_not_all_lost() const {
-    Tensor rounded(tensor_.type(), {1});
-    rounded.write(0, largest_);
-    if (largest_ > 0 && rounded.read(0) == 0)
+    if (largest_ > 0 && largest_ <= underflow_threshold(tensor_.type()))
       refuse("values up to " + number(largest_) + ", which are all 0 in " +
                  std::string(name_of(tensor_.type())),
              "larger", "smaller");
@@ -218,6 +216,11 @@ void lean_key(DecodeProblem& problem, Writer& keys, int seq, int token, double l
 }
 
 void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
+  // A key's length is its logit divided by the scale.
+  if (!std::isfinite(1e6 / double{problem.scale}))
+    throw InputError("values: the family " + family.kind +
+                     " shapes logits through the keys, which a scale of " + number(problem.scale) +
+                     " does not allow: take another scale, or the family normal");
   Writer keys(problem.key_cache, "key_cache", family, Writer::Fp8::saturates);
   Random random(family.seed * 7 + 5);
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {

@@ -443,6 +443,16 @@ TEST(CaseAnswerTest, GeneratedValuesMustNotAllBecomeZero) {
   EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
 }
 
+TEST(CaseAnswerTest, FamiliesThatShapeLogitsNeedAScale) {
+  CaseSpec spec = small_spec({35});
+  spec.scale = 0;
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt) << "all logits are 0";
+  for (const char* kind : {"peaked", "needle", "large-logits", "negative-logits"}) {
+    spec.key_values.kind = kind;
+    expect_refused(spec, {kind, "scale of 0"});
+  }
+}
+
 TEST(CaseAnswerTest, LogitsMustStayInTheRangeOfF32) {
   CaseSpec spec = small_spec({35});
   spec.scalar = ScalarType::f32;
@@ -657,6 +667,26 @@ TEST_F(CaseTensorsTest, NumbersThatDoNotFitAnotherTypeAreRefused) {
   EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
   spec.v_scale = 0.5;  // stored as 800
   expect_refused(spec, {"values", "t.npy", "5", "800", "e4m3", "448"});
+}
+
+TEST_F(CaseTensorsTest, NumbersThatAreAllLostInAnotherTypeAreRefused) {
+  Tensor tiny(CacheType::f32, {1, 4, 32});
+  tiny.fill(1e-30);
+  OutputFile(folder_ / "q.npy").commit(npy_of(tiny));
+  CaseSpec spec = small_spec({1});
+  spec.tensors = {{"query", folder_ / "q.npy"}};
+  expect_refused(spec, {"query", "q.npy", "0", "f16", "1e-30"});
+  tiny.write(3, 1);  // one that is left
+  OutputFile(folder_ / "q.npy").commit(npy_of(tiny));
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  Tensor tokens(CacheType::f32, {1, 2, 32});
+  tokens.fill(0x1p-9);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
+  spec.cache = CacheType::e4m3;
+  spec.tensors = {{"keys", folder_ / "t.npy"}};
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.k_scale = 2;
+  expect_refused(spec, {"keys", "t.npy", "0", "e4m3"});
 }
 
 TEST_F(CaseTensorsTest, NanInAFileIsRefusedWhereATokenReadsItAndNowhereElse) {

@@ -163,6 +163,8 @@ TEST(NumberRangeTest, ThresholdsAreWhereRoundingLeavesTheType) {
     EXPECT_EQ(rounded(greatest), greatest) << name_of(type);
     EXPECT_EQ(rounded(std::nextafter(threshold, 0)), greatest) << name_of(type);
     EXPECT_EQ(rounded(threshold), is_fp8(type) ? greatest : kInfinity) << name_of(type);
+    EXPECT_EQ(rounded(underflow_threshold(type)), 0) << name_of(type);
+    EXPECT_GT(rounded(std::nextafter(underflow_threshold(type), 1)), 0) << name_of(type);
     // Halfway to where the next number would be.
     int exponent = 0;
     std::frexp(greatest, &exponent);
