@@ -7,6 +7,7 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 namespace paged {
@@ -17,10 +18,6 @@ std::string text(float value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(value));
   return digits;
-}
-
-std::string with_article(CacheType type) {
-  return (type == CacheType::bf16 ? "a " : "an ") + std::string(name_of(type));
 }
 
 void check_at_least(const char* name, std::int64_t value, std::int64_t least) {
@@ -97,10 +94,19 @@ void check_alibi_slopes(const DecodeProblem& problem) {
   if (slopes.size() != static_cast<std::size_t>(problem.num_heads))
     throw InputError("alibi_slopes has " + std::to_string(slopes.size()) + " entries: expected " +
                      std::to_string(problem.num_heads) + ", one for each query head, or none");
-  for (std::size_t head = 0; head < slopes.size(); ++head)
+  // A bias is slope * (token - last token), a 32-bit float.
+  const double farthest = std::max(problem.shape().max_seq_len - 1.0, 0.0);
+  constexpr float kGreatest = std::numeric_limits<float>::max();
+  for (std::size_t head = 0; head < slopes.size(); ++head) {
+    const std::string name = "alibi_slopes of query head " + std::to_string(head) + " is ";
     if (!std::isfinite(slopes[head]))
-      throw InputError("alibi_slopes of query head " + std::to_string(head) + " is " +
-                       text(slopes[head]) + ": it must be finite");
+      throw InputError(name + text(slopes[head]) + ": it must be finite");
+    if (std::abs(double{slopes[head]}) * farthest > double{kGreatest})
+      throw InputError(name + text(slopes[head]) + ": times " +
+                       std::to_string(static_cast<std::int64_t>(farthest)) +
+                       ", the greatest distance of a token from the last, it exceeds " +
+                       text(kGreatest) + ", the greatest 32-bit float");
+  }
 }
 
 // Whether BlockSparsity, which computes with int, can add the offset of any head's stripe to the
@@ -217,9 +223,13 @@ void check_probabilities(ScalarType probabilities, ScalarType scalar, CacheType 
                      ": they must be f32 or f16");
   if (scalar != ScalarType::f16 || cache != CacheType::f16)
     throw InputError(
-        "probabilities are f16 beside scalar " + std::string(name_of(scalar)) + " and an " +
-        std::string(name_of(cache)) +
+        "probabilities are f16 beside scalar " + std::string(name_of(scalar)) + " and " +
+        with_article(cache) +
         " cache: they multiply values in f16, which takes scalar f16 and an f16 cache");
+}
+
+std::string with_article(CacheType type) {
+  return (type == CacheType::bf16 ? "a " : "an ") + std::string(name_of(type));
 }
 
 std::string text_of_block_count(std::int64_t num_blocks) {

@@ -51,7 +51,8 @@ struct DecodeProblem {
   }
   DecodeShape shape() const;
 
-  /// Checks sizes, types, lengths, block ids and scales against each other.
+  /// Checks sizes, types, lengths, block ids and scales against each other. What the tensors hold
+  /// is checked by check_finite_answer (finite_answer.h).
   /// Throws InputError naming the value, the limit, and the sequence and entry. Table entries past
   /// ceil(seq_len / block_size) are padding and may hold anything.
   void validate() const;
@@ -76,6 +77,8 @@ Tensor make_value_cache(CacheType type, std::int64_t num_blocks, int num_kv_head
 void check_cache_scale(const char* name, float scale);
 /// Throws InputError unless probabilities are f32, or f16 beside scalar f16 and an f16 cache.
 void check_probabilities(ScalarType probabilities, ScalarType scalar, CacheType cache);
+/// "an f16", "a bf16".
+std::string with_article(CacheType type);
 /// "12 blocks (0 to 11)": how every error about a block id names its limit.
 std::string text_of_block_count(std::int64_t num_blocks);
 

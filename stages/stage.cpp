@@ -63,10 +63,10 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
   if (!can_exist(shape.scalar, shape.cache, shape.head_size))
     throw InputError(title(stage) + ": " + why_impossible(shape));
   if (!contains(supports.probabilities, shape.probabilities))
-    throw InputError(title(stage) + " has no version with " +
-                     std::string(name_of(shape.probabilities)) +
-                     " probabilities: it multiplies scalar by scalar, and the historical version "
-                     "multiplies 16-byte vectors of values, as stages 4 and 5 do");
+    throw InputError(
+        title(stage) + " has no version with " + std::string(name_of(shape.probabilities)) +
+        " probabilities; stages 4 and 5 have one, for they multiply 16-byte vectors of "
+        "values as the historical kernel does");
   if (!is_in(supports.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
     throw InputError(
         title(stage) + " is built for the instance list '" + name_of(supports.instances) +
@@ -81,10 +81,14 @@ void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimi
   const auto refuse = [&](const std::string& needs, const std::string& has) {
     throw InputError(title(stage) + " needs " + needs + ", but " + limits.name + " has " + has);
   };
+  // Without partitions only one of no tokens is refused, for what a whole one would need.
+  const bool partitioned = plan.partitions > 0 || shape.max_seq_len == 0;
+  const std::string length =
+      (partitioned ? "partition_size " + std::to_string(shape.partition_size) + " and " : "") +
+      "max_seq_len " + std::to_string(shape.max_seq_len);
   const std::size_t shared_bytes = plan.shared_bytes + plan.static_shared_bytes;
   if (shared_bytes > limits.shared_bytes_per_block)
-    refuse(std::to_string(shared_bytes) + " bytes of shared memory for max_seq_len " +
-               std::to_string(shape.max_seq_len),
+    refuse(std::to_string(shared_bytes) + " bytes of shared memory for " + length,
            std::to_string(limits.shared_bytes_per_block) + " per block");
   const auto check_grid = [&](std::int64_t asked, unsigned limit, const char* axis,
                               const std::string& source) {
@@ -94,8 +98,7 @@ void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimi
   };
   check_grid(plan.grid_x, limits.max_grid_x, "x", std::to_string(shape.num_heads) + " query heads");
   check_grid(plan.grid_y, limits.max_grid_y, "y", std::to_string(shape.num_seqs) + " sequences");
-  check_grid(plan.grid_z, limits.max_grid_z, "z",
-             "max_seq_len " + std::to_string(shape.max_seq_len));
+  check_grid(plan.grid_z, limits.max_grid_z, "z", length);
 }
 
 }  // namespace

@@ -22,14 +22,27 @@ ValueFamily read_family(JsonObject json) {
   } catch (const InputError& error) {
     json.fail("kind", error.what());
   }
+  const auto only_of = [&](const char* key, const std::string& kind, const std::string& other) {
+    if (family.kind != kind && family.kind != other)
+      json.fail(key, "means nothing to the kind \"" + family.kind + "\"");
+  };
   if (json.has("std")) family.standard_deviation = json.number("std");
   if (!(family.standard_deviation >= 0) ||
       family.standard_deviation > std::numeric_limits<float>::max())
     json.fail("std", "is " + shortened(json.at("std").dump()) +
                          "; it must be a 32-bit float, finite and not negative");
-  if (json.has("value")) family.value = json.number("value");
-  if (json.has("logit")) family.logit = json.number("logit");
-  if (json.has("token")) family.token = json.integer("token", -1, kMaxInt);
+  if (json.has("value")) {
+    family.value = json.finite_number("value");
+    only_of("value", "constant", "constant");
+  }
+  if (json.has("logit")) {
+    family.logit = json.finite_number("logit");
+    only_of("logit", "negative-logits", "negative-logits");
+  }
+  if (json.has("token")) {
+    family.token = json.integer("token", -1, kMaxInt);
+    only_of("token", "needle", "large-logits");
+  }
   if (json.has("seed"))
     family.seed = static_cast<std::uint64_t>(
         json.integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
@@ -64,10 +77,12 @@ void read_block_tables(JsonObject& json, CaseSpec& spec) {
       const std::string name = "block_tables[" + std::to_string(row) + "]";
       if (!tables[row].is_array()) json.fail(name, "must be a list of block ids");
       rows.emplace_back();
-      for (const nlohmann::json& id : tables[row])
+      for (const nlohmann::json& id : tables[row]) {
+        const std::string entry = name + "[" + std::to_string(rows.back().size()) + "]";
         rows.back().push_back(static_cast<std::int32_t>(
             JsonObject::to_integer(id, std::numeric_limits<std::int32_t>::min(), kMaxInt,
-                                   [&](const std::string& why) { json.fail(name, why); })));
+                                   [&](const std::string& why) { json.fail(entry, why); })));
+      }
     }
     spec.block_tables = std::move(rows);
   } else {

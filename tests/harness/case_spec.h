@@ -22,8 +22,8 @@ enum class TableKind { random, identity, reversed };
 struct ValueFamily {
   std::string kind = "normal";
   double standard_deviation = 1.0;  ///< "std"; >= 0, finite
-  double value = 1.0;               ///< of "constant"
-  double logit = -20;               ///< of "negative-logits": about what every logit is
+  double value = 1.0;               ///< of "constant"; finite
+  double logit = -20;               ///< of "negative-logits": about what every logit is; finite
   std::int64_t token = -1;          ///< of "needle": which token; -1 draws one
   std::uint64_t seed = 7;
 };

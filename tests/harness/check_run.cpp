@@ -53,17 +53,26 @@ bool can_have_probabilities(const CaseSpec& spec, ScalarType probabilities) {
          (spec.scalar == ScalarType::f16 && cache == CacheType::f16);
 }
 
-/// The invariant's own cases, as far as the stage is built for them.
+/// The invariant's own cases, as far as the stage is built for them. Throws InputError, with the
+/// reason, if it is built for none.
 std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
                             const CheckRequest& request) {
   std::vector<Case> cases;
+  std::string why_none = "none fits";
   for (ScalarType scalar : kernel.stage().supports.scalars)
     for (CaseSpec& spec : invariant.cases(scalar, request.seed)) {
       if (!can_have_probabilities(spec, request.probabilities)) continue;
       spec.probabilities = request.probabilities;
       Case c = build_case(spec);
-      if (kernel.supports(c.problem)) cases.push_back(std::move(c));
+      try {
+        kernel.check_supported(c.problem);
+        cases.push_back(std::move(c));
+      } catch (const InputError& error) {
+        why_none = error.what();
+      }
     }
+  if (cases.empty())
+    throw InputError("no case of the invariant " + invariant.id + " can be tried: " + why_none);
   return cases;
 }
 
@@ -85,9 +94,6 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
   for (const Invariant* invariant : chosen) {
     const std::vector<Case> own =
         given.empty() ? own_cases(*invariant, kernel, request) : std::vector<Case>{};
-    if (given.empty() && own.empty())
-      throw InputError("no case of the invariant " + invariant->id + " is built for stage " +
-                       stage.name + " in this build");
     for (const Case& c : given.empty() ? own : given) {
       if (!why_unfit(*invariant, c).empty()) continue;
       CheckResult result;
@@ -102,7 +108,8 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest&
     }
   }
   if (results.empty())
-    throw InputError("none of the stage's invariants can be tried on these cases");
+    throw InputError("none of the invariants of stage " + std::to_string(stage.number) + " (" +
+                     stage.name + ") can be tried on these cases");
   return results;
 }
 

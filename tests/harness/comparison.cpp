@@ -1,5 +1,6 @@
 #include "tests/harness/comparison.h"
 
+#include "reference/number_range.h"
 #include "tests/harness/coordinates.h"
 #include "tests/harness/intermediate_comparison.h"
 
@@ -12,12 +13,6 @@
 
 namespace paged {
 namespace {
-
-/// Values above this round to infinity.
-double overflow_threshold(ScalarType type) {
-  if (type == ScalarType::f16) return 65520;
-  return type == ScalarType::f32 ? 0x1.ffffffp127 : 0x1.ffp127;
-}
 
 enum class NumberClass { finite, plus_infinity, minus_infinity, nan };
 
@@ -36,7 +31,9 @@ const char* name_of(NumberClass c) {
 class OutputPass {
  public:
   OutputPass(const DecodeProblem& problem, Comparison& result)
-      : type_(problem.scalar), threshold_(overflow_threshold(problem.scalar)), result_(result) {}
+      : type_(problem.scalar),
+        threshold_(overflow_threshold(same_as(problem.scalar))),
+        result_(result) {}
 
   void element(int seq, int head, int dim, double got, double expected, double bound) {
     ++elements_;

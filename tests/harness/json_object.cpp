@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,13 @@ std::string shown(const nlohmann::json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";
   return shortened(value.dump());
+}
+
+/// "values.query.std"
+std::string joined(const std::vector<std::string>& path) {
+  std::string text;
+  for (const std::string& key : path) text += (text.empty() ? "" : ".") + key;
+  return text;
 }
 
 }  // namespace
@@ -36,19 +44,33 @@ nlohmann::json parse_json(const std::string& text, const std::string& origin) {
   // The keys met so far in each object that is open; a later one of the same name would win in
   // silence.
   std::vector<std::set<std::string>> keys;
+  std::vector<std::string> path;  // the latest of them
   const auto see = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     if (depth > kMostLevels)
       throw InputError(origin + ": nested deeper than " + std::to_string(kMostLevels) + " levels");
-    if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
-    if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
-    if (event == nlohmann::json::parse_event_t::key &&
-        !keys.back().insert(parsed.get<std::string>()).second)
-      throw InputError(origin + ": the key '" + shortened(parsed.get<std::string>()) +
-                       "' stands twice");
+    if (event == nlohmann::json::parse_event_t::object_start) {
+      keys.emplace_back();
+      path.emplace_back();
+    }
+    if (event == nlohmann::json::parse_event_t::object_end) {
+      keys.pop_back();
+      path.pop_back();
+    }
+    if (event == nlohmann::json::parse_event_t::key) {
+      path.back() = parsed.get<std::string>();
+      if (!keys.back().insert(path.back()).second)
+        throw InputError(origin + ": the key '" + shortened(path.back()) + "' stands twice");
+    }
     return true;
   };
   try {
     return nlohmann::json::parse(text, see);
+  } catch (const nlohmann::json::out_of_range& error) {
+    const std::string what = error.what();  // "[...] number overflow parsing '1e999'"
+    const std::size_t number = what.find('\'');
+    throw InputError(origin + ": '" + shortened(joined(path), 80) + "' has the number " +
+                     shortened(what.substr(std::min(number, what.size()))) +
+                     ", which is too large for any number here");
   } catch (const nlohmann::json::exception& error) {
     // Messages read "[json.exception.parse_error.101] parse error at line 3, column 7: ..." and may
     // quote what was read last.
@@ -125,6 +147,12 @@ double JsonObject::to_float_number(const nlohmann::json& value, const std::strin
 }
 
 double JsonObject::number(const std::string& key) { return to_number(at(key), key); }
+
+double JsonObject::finite_number(const std::string& key) {
+  const double value = number(key);
+  if (!std::isfinite(value)) fail(key, "is " + shown(at(key)) + "; it must be finite");
+  return value;
+}
 
 double JsonObject::float_number(const std::string& key) { return to_float_number(at(key), key); }
 

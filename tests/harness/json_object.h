@@ -31,6 +31,7 @@ class JsonObject {
 
   std::int64_t integer(const std::string& key, std::int64_t least, std::int64_t greatest);
   double number(const std::string& key);  ///< also "nan", "inf", "-inf" as text
+  double finite_number(const std::string& key);
   /// A number that is neither too large nor too small for a 32-bit float.
   double float_number(const std::string& key);
   std::string text(const std::string& key);

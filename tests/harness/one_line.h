@@ -7,7 +7,18 @@
 
 namespace paged {
 
-/// Length of the character that a text begins with: valid UTF-8 and no control character, else 0.
+/// Characters that print nothing but change how the text around them is shown, or break the line:
+/// writing direction, line and paragraph ends, zero width, tags.
+constexpr bool is_hidden(unsigned code) {
+  constexpr unsigned ranges[][2] = {{0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E},
+                                    {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
+                                    {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  for (const auto& [first, last] : ranges)
+    if (code >= first && code <= last) return true;
+  return false;
+}
+
+/// Length of the character that a text begins with: valid UTF-8 that prints as itself, else 0.
 inline std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -23,10 +34,11 @@ inline std::size_t printable_length(std::string_view text) {
   }
   const unsigned least = length == 2 ? 0xA0 : length == 3 ? 0x800 : 0x10000;  // 0x80 up: controls
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return code < least || code > 0x10FFFF || surrogate ? 0 : length;
+  return code < least || code > 0x10FFFF || surrogate || is_hidden(code) ? 0 : length;
 }
 
-/// A message on one line: line ends, other control characters and what is no UTF-8 as \xNN.
+/// A text on one line, as whatever goes to people shows it: line ends, other control characters,
+/// hidden characters and what is no UTF-8 as \xNN, byte by byte.
 inline std::string one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {

@@ -48,21 +48,12 @@ OutputFile::OutputFile(const fs::path& file) : file_(file) {
   std::error_code error;
   const fs::file_status status = fs::status(file_, error);
   if (status.type() == fs::file_type::directory) fail<InputError>("it is a folder");
-  is_device_ = fs::exists(status) && !fs::is_regular_file(status);
-  if (is_device_) {
-    target_ = file_;
-    check_device();
-    return;
-  }
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    fail<InputError>("it is not a regular file");
   target_ = target_of(file_, error);
   if (error) fail<InputError>(error.message());
   check_folder();
   if (fs::exists(status)) check_old_file();
-}
-
-void OutputFile::check_device() const {
-  if (fs::is_socket(file_)) fail<InputError>("it is a socket");
-  if (access(file_.c_str(), W_OK) != 0) fail<InputError>(std::strerror(errno));
 }
 
 void OutputFile::check_folder() const {
@@ -89,13 +80,6 @@ void OutputFile::check_old_file() const {
 }
 
 void OutputFile::commit(std::string_view content) const {
-  if (!is_device_) return replace_by(content);
-  const int descriptor = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) fail(std::strerror(errno));
-  write_all(descriptor, content);
-}
-
-void OutputFile::replace_by(std::string_view content) const {
   struct stat old;
   const mode_t mode = stat(target_.c_str(), &old) == 0 ? old.st_mode & 07777 : default_mode();
   // A short name of its own: a suffix could make a long name too long.

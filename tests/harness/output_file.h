@@ -10,7 +10,7 @@ namespace paged {
 /// runs. Until commit(), nothing is created and nothing changed.
 ///
 /// A regular file is replaced as a whole and keeps its permissions, and a symbolic link goes on
-/// pointing to it; a device or a FIFO is written to.
+/// pointing to it. Nothing else is written: a FIFO would wait for a reader, perhaps for ever.
 class OutputFile {
  public:
   /// Throws InputError if the file could not be written.
@@ -20,17 +20,14 @@ class OutputFile {
   void commit(std::string_view content) const;
 
  private:
-  void check_device() const;
   void check_folder() const;
   void check_old_file() const;
-  void replace_by(std::string_view content) const;
   void write_all(int descriptor, std::string_view content) const;
   template <typename Error = std::runtime_error>
   [[noreturn]] void fail(const std::string& why) const;
 
   std::filesystem::path file_;    // as asked for
   std::filesystem::path target_;  // where its links lead
-  bool is_device_ = false;
 };
 
 /// Whether two paths lead to one file, which need not exist yet.

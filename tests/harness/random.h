@@ -20,6 +20,8 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
     return z ^ (z >> 31);
   }
+  /// As if bits() had been called `count` times.
+  void skip(std::uint64_t count) { state_ += count * 0x9E3779B97F4A7C15U; }
   /// In [0, 1).
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   /// In 0 ... n-1; n >= 1.

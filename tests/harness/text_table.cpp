@@ -1,5 +1,7 @@
 #include "tests/harness/text_table.h"
 
+#include "tests/harness/one_line.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +40,7 @@ TextTable::TextTable(std::vector<std::string> heading) : heading_(std::move(head
 
 void TextTable::add_row(std::vector<std::string> cells, Colour colour) {
   cells.resize(heading_.size());
+  for (std::string& cell : cells) cell = one_line(cell);  // names of files, texts of case files
   rows_.push_back(std::move(cells));
   colours_.push_back(colour);
 }
@@ -83,7 +86,7 @@ Progress::Progress(std::string what) : what_(std::move(what)) {}
 
 void Progress::show(const std::string& state) {
   if (isatty(STDERR_FILENO) != 1) return;
-  std::fprintf(stderr, "\r\x1b[K%s: %s", what_.c_str(), state.c_str());
+  std::fprintf(stderr, "\r\x1b[K%s: %s", what_.c_str(), one_line(state).c_str());
   std::fflush(stderr);
   shown_ = true;
 }

@@ -2,10 +2,15 @@
 
 #include "reference/cache_layout.h"
 #include "reference/input_error.h"
+#include "reference/number_range.h"
+#include "tests/harness/case_builder.h"
+#include "tests/harness/coordinates.h"
 #include "tests/harness/random.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace paged {
 namespace {
@@ -33,7 +38,63 @@ bool leans(const std::string& kind) {
 /// the direction then has logit a * kLean / sqrt(d).
 double lean_length(int head_size) { return std::sqrt(static_cast<double>(head_size)); }
 
-void fill_query(DecodeProblem& problem, const ValueFamily& family) {
+/// What a message about a value that does not fit tells to change.
+std::string knob_of(const ValueFamily& family) {
+  if (family.kind == "constant") return "value";
+  return family.kind == "negative-logits" ? "logit" : "std";
+}
+
+/// Writes generated values, of which none may turn into an infinity, nor all of them into zeros: what
+/// is infinite or zero everywhere equals itself, and a comparison shows nothing.
+class Writer {
+ public:
+  /// Whether fp8 may cut values to its greatest number, as writing a cache does.
+  enum class Fp8 { refuses, saturates };
+
+  Writer(Tensor& tensor, const char* name, const ValueFamily& family, Fp8 fp8 = Fp8::refuses)
+      : tensor_(tensor),
+        name_(name),
+        family_(family),
+        threshold_(is_fp8(tensor.type()) && fp8 == Fp8::saturates
+                       ? std::numeric_limits<double>::infinity()
+                       : overflow_threshold(tensor.type())) {}
+
+  void write(std::int64_t i, double value) {
+    if (std::isfinite(value) && std::abs(value) >= threshold_)
+      refuse("a value of " + number(value) + ", which does not fit " +
+                 with_article(tensor_.type()) + " (at most " +
+                 number(greatest_number(tensor_.type())) + ")",
+             "smaller", "larger");
+    largest_ = std::max(largest_, std::abs(value));
+    tensor_.write(i, value);
+  }
+
+  /// Called when everything is written.
+  void check_not_all_lost() const {
+    if (largest_ > 0 && largest_ <= underflow_threshold(tensor_.type()))
+      refuse("values up to " + number(largest_) + ", which are all 0 in " +
+                 std::string(name_of(tensor_.type())),
+             "larger", "smaller");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what, const char* change,
+                           const char* change_of_scale) const {
+    throw InputError(
+        "values: the family " + family_.kind + " gives " + name_ + " " + what + ": make its \"" +
+        knob_of(family_) + "\" " + change +
+        (is_fp8(tensor_.type()) ? std::string(", or the cache's scale ") + change_of_scale : ""));
+  }
+
+  Tensor& tensor_;
+  const char* name_;
+  const ValueFamily& family_;
+  double threshold_;
+  double largest_ = 0;  ///< magnitude
+};
+
+void write_query(DecodeProblem& problem, const ValueFamily& family) {
+  Writer query(problem.query, "query", family);
   Random random(family.seed * 3 + 1);
   const int group = problem.num_heads / problem.num_kv_heads;
   std::int64_t i = 0;
@@ -47,9 +108,10 @@ void fill_query(DecodeProblem& problem, const ValueFamily& family) {
         // Little noise beside the direction: every head of the group must see the same picture.
         if (leans(family.kind))
           value = 0.1 * value + lean_length(problem.head_size) * direction[dim];
-        problem.query.write(i, value);
+        query.write(i, value);
       }
     }
+  query.check_not_all_lost();
 }
 
 /// A number in (-1, 1) that tells where an element lives. Every fourth dimension tells the block,
@@ -65,46 +127,101 @@ double coded(const DecodeProblem& problem, std::int64_t block, int kv_head, int 
   return (step + static_cast<double>(position % 65536) / 65536) / 128;
 }
 
-template <typename Value>
-void fill_cache(DecodeProblem& problem, Tensor& cache,
-                std::int64_t (*index)(const DecodeProblem&, std::int64_t, int, int, int),
-                Value value) {
-  for (std::int64_t block = 0; block < problem.num_blocks(); ++block)
-    for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
-      for (int offset = 0; offset < problem.block_size; ++offset)
-        for (int dim = 0; dim < problem.head_size; ++dim)
-          cache.write(index(problem, block, kv_head, offset, dim),
-                      value(block, kv_head, offset, dim));
+using Index = std::int64_t (*)(const DecodeProblem&, std::int64_t, int, int, int);
+
+/// One of the two caches of a problem.
+struct CacheOf {
+  const DecodeProblem& problem;
+  Tensor& tensor;
+  const char* name;
+  double scale;
+  Index index;
+  std::uint64_t stream;  ///< of random numbers
+};
+
+CacheOf keys_of(DecodeProblem& problem) {
+  return {problem, problem.key_cache, "key_cache", problem.k_scale, key_index, 2};
 }
 
-void fill_background(DecodeProblem& problem, Tensor& cache, double scale,
-                     std::int64_t (*index)(const DecodeProblem&, std::int64_t, int, int, int),
-                     const ValueFamily& family, std::uint64_t stream) {
-  Random random(family.seed * 3 + stream);
-  const double width = family.standard_deviation * (family.kind == "small" ? 0.01 : 1.0) / scale;
-  if (family.kind == "constant")
-    fill_cache(problem, cache, index, [&](auto...) { return family.value / scale; });
-  else if (family.kind == "coded")
-    fill_cache(problem, cache, index,
-               [&](auto... where) { return coded(problem, where...) / scale; });
-  else
-    fill_cache(problem, cache, index, [&](auto...) { return width * random.normal(); });
+CacheOf values_of(DecodeProblem& problem) {
+  return {problem, problem.value_cache, "value_cache", problem.v_scale, value_index, 3};
+}
+
+template <typename Value>
+void fill_block(const CacheOf& cache, Writer& writer, std::int64_t block, Value value) {
+  const DecodeProblem& problem = cache.problem;
+  for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
+    for (int offset = 0; offset < problem.block_size; ++offset)
+      for (int dim = 0; dim < problem.head_size; ++dim)
+        writer.write(cache.index(problem, block, kv_head, offset, dim),
+                     value(block, kv_head, offset, dim) / cache.scale);
+}
+
+/// Blocks that no sequence uses and that get values of their own. Drawing a number takes longer
+/// than anything else here, and nobody looks at thousands of blocks that nobody uses.
+constexpr std::size_t kDrawnFreeBlocks = 1024;
+
+/// For each block, itself, or the earlier one that it repeats. [num_blocks]
+std::vector<std::int64_t> sources_of_blocks(const DecodeProblem& problem) {
+  const std::vector<bool> used = blocks_of(problem, all_seqs(problem));
+  std::vector<std::int64_t> sources(used.size());
+  std::vector<std::int64_t> drawn;
+  std::size_t repeated = 0;
+  for (std::size_t block = 0; block < used.size(); ++block) {
+    sources[block] = static_cast<std::int64_t>(block);
+    if (used[block]) continue;
+    if (drawn.size() < kDrawnFreeBlocks)
+      drawn.push_back(sources[block]);
+    else
+      sources[block] = drawn[repeated++ % kDrawnFreeBlocks];
+  }
+  return sources;
+}
+
+void fill_background(const CacheOf& cache, const ValueFamily& family) {
+  Writer writer(cache.tensor, cache.name, family);
+  const DecodeProblem& problem = cache.problem;
+  const double width = family.standard_deviation * (family.kind == "small" ? 0.01 : 1.0);
+  const std::int64_t block_elements =
+      std::int64_t{problem.num_kv_heads} * problem.block_size * problem.head_size;
+  const std::vector<std::int64_t> sources = sources_of_blocks(problem);
+  for (std::int64_t block = 0; block < problem.num_blocks(); ++block) {
+    if (family.kind == "coded") {
+      fill_block(cache, writer, block, [&](auto... where) { return coded(problem, where...); });
+    } else if (sources[block] != block) {
+      copy_block(cache.tensor, sources[block], block);
+    } else if (family.kind == "constant") {
+      fill_block(cache, writer, block, [&](auto...) { return family.value; });
+    } else {
+      Random random(family.seed * 3 + cache.stream);
+      random.skip(2 * static_cast<std::uint64_t>(block * block_elements));  // 2 a normal number
+      fill_block(cache, writer, block, [&](auto...) { return width * random.normal(); });
+    }
+  }
+  writer.check_not_all_lost();
 }
 
 /// Sets one token's key so that its logit is about `logit` for every query head of the group.
-void lean_key(DecodeProblem& problem, int seq, int token, double logit, Random& random) {
+void lean_key(DecodeProblem& problem, Writer& keys, int seq, int token, double logit,
+              Random& random) {
   const std::int64_t block = problem.block_table(seq)[token / problem.block_size];
   const int offset = token % problem.block_size;
   const double length = logit / (problem.scale * lean_length(problem.head_size));
   for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head) {
     const std::vector<double> direction = unit_direction(problem.head_size, kv_head);
     for (int dim = 0; dim < problem.head_size; ++dim)
-      problem.key_cache.write(key_index(problem, block, kv_head, offset, dim),
-                              (length * direction[dim] + 0.1 * random.normal()) / problem.k_scale);
+      keys.write(key_index(problem, block, kv_head, offset, dim),
+                 (length * direction[dim] + 0.1 * random.normal()) / problem.k_scale);
   }
 }
 
 void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
+  // A key's length is its logit divided by the scale.
+  if (!std::isfinite(1e6 / double{problem.scale}))
+    throw InputError("values: the family " + family.kind +
+                     " shapes logits through the keys, which a scale of " + number(problem.scale) +
+                     " does not allow: take another scale, or the family normal");
+  Writer keys(problem.key_cache, "key_cache", family, Writer::Fp8::saturates);
   Random random(family.seed * 7 + 5);
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     const int seq_len = problem.seq_lens[seq];
@@ -123,7 +240,7 @@ void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
       if (family.kind == "large-logits")
         logit = token == needle ? 1e4 : (token % 2 == 0 ? -1e4 : 5e3) + 10 * logit;
       if (family.kind == "negative-logits") logit = family.logit + logit;
-      lean_key(problem, seq, token, logit, random);
+      lean_key(problem, keys, seq, token, logit, random);
     }
   }
 }
@@ -154,13 +271,25 @@ void check_family_kind(const std::string& kind) {
   throw InputError("is \"" + kind + "\"; known kinds are " + kinds);
 }
 
-void fill_values(DecodeProblem& problem, const ValueFamily& query, const ValueFamily& keys,
-                 const ValueFamily& values) {
-  for (const ValueFamily* family : {&query, &keys, &values}) check_family_kind(family->kind);
-  fill_query(problem, query);
-  fill_background(problem, problem.key_cache, problem.k_scale, key_index, keys, 2);
-  fill_background(problem, problem.value_cache, problem.v_scale, value_index, values, 3);
-  if (leans(keys.kind)) lean_keys(problem, keys);
+void fill_query(DecodeProblem& problem, const ValueFamily& family) {
+  check_family_kind(family.kind);
+  write_query(problem, family);
+}
+
+void fill_keys(DecodeProblem& problem, const ValueFamily& family) {
+  check_family_kind(family.kind);
+  fill_background(keys_of(problem), family);
+  if (leans(family.kind)) lean_keys(problem, family);
+}
+
+void fill_values(DecodeProblem& problem, const ValueFamily& family) {
+  check_family_kind(family.kind);
+  fill_background(values_of(problem), family);
+}
+
+void copy_block(Tensor& cache, std::int64_t from, std::int64_t to) {
+  const std::size_t bytes = cache.size_in_bytes() / static_cast<std::size_t>(cache.shape()[0]);
+  std::memcpy(cache.data() + to * bytes, cache.data() + from * bytes, bytes);
 }
 
 }  // namespace paged

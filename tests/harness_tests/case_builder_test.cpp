@@ -238,6 +238,44 @@ TEST(CaseBuilderTest, NamesTheTableEntryThatAsksForTooManyBlocks) {
   expect_refused(spec, {"sequence 1", "entry 0", "2147483647"});
 }
 
+TEST(CaseBuilderTest, PaddingOfExplicitRowsAsksForNoBlocks) {
+  CaseSpec spec = small_spec({35, 0, 16});
+  spec.block_tables = Rows{{7, 2, 9, 900000}, {std::numeric_limits<std::int32_t>::max()}, {1, 500}};
+  const DecodeProblem p = build_case(spec).problem;
+  EXPECT_EQ(p.num_blocks(), 9 + 1 + 3) << "up to the largest id in use, and three free ones";
+  EXPECT_EQ(row_of(p, 0), (std::vector<std::int32_t>{7, 2, 9, 900000}));
+}
+
+TEST(CaseBuilderTest, RefusesWhatARunWouldHandOutBeyondMemory) {
+  CaseSpec logits = small_spec(std::vector<int>(60001, 0));
+  logits.seq_lens[3] = 4000;
+  expect_refused(logits, {"60001", "4000", "logits", "536870912"});
+  CaseSpec partitions = small_spec(std::vector<int>(3001, 0));
+  partitions.seq_lens[0] = 4096;
+  partitions.partition_size = 16;
+  partitions.head_size = 256;  // 3001 * 4 heads * 256 partitions * 256
+  expect_refused(partitions, {"partition_size", "16", "partitions", "786694144"});
+}
+
+TEST(CaseBuilderTest, OfManyFreeBlocksLaterOnesRepeatEarlierOnes) {
+  CaseSpec spec = small_spec({35, 17});
+  const DecodeProblem few = build_case(spec).problem;
+  spec.num_blocks = 20000;
+  spec.block_tables = Rows{{few.block_table(0), few.block_table(0) + 3},
+                           {few.block_table(1), few.block_table(1) + 2}};
+  const DecodeProblem many = build_case(spec).problem;
+  const std::size_t bytes = few.key_cache.size_in_bytes();
+  EXPECT_EQ(std::memcmp(few.key_cache.data(), many.key_cache.data(), bytes), 0);
+  EXPECT_EQ(std::memcmp(few.value_cache.data(), many.value_cache.data(), bytes), 0);
+  for (const std::int64_t block : {1023, 1027, 1028, 2052, 12345, 19999}) {
+    double square = 0;
+    for (int dim = 0; dim < 32; ++dim)
+      for (int offset = 0; offset < 16; ++offset)
+        square += std::pow(key_at(many, block, 1, offset, dim), 2);
+    EXPECT_NEAR(square / 512, 1, 0.3) << "block " << block;
+  }
+}
+
 TEST(CaseBuilderTest, RefusesCachesOfAbsurdSizeBeforeAskingForMemory) {
   CaseSpec spec = small_spec({std::numeric_limits<int>::max()});
   EXPECT_TRUE(input_error_of([&] { build_case(spec); }));
@@ -345,6 +383,84 @@ TEST(CasePoisonTest, OtherPoisonsAreStoredAsTheyAre) {
     EXPECT_EQ(value_at(p, 0, 1, 15, 0), poison);
     EXPECT_LT(std::abs(key_at(p, 0, 1, 4, 31)), 20);
   }
+}
+
+TEST(CasePoisonTest, FinitePoisonMustFitTheCache) {
+  CaseSpec spec = small_spec({5});
+  spec.poison.tail = 1e30;
+  expect_refused(spec, {"poison.tail", "1e+30", "f16", "65504"});
+  spec.poison = {.tail = {}, .free_blocks = -500};
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.cache = CacheType::e4m3;
+  expect_refused(spec, {"poison.free_blocks", "-500", "e4m3", "448"});
+}
+
+// ---- an answer of numbers ----------------------------------------------------------------------
+ValueFamily constant(double value) {
+  ValueFamily family;
+  family.kind = "constant";
+  family.value = value;
+  return family;
+}
+
+TEST(CaseAnswerTest, GeneratedValuesMustFitTheirTensor) {
+  struct Misfit {
+    ScalarType scalar;
+    CacheType cache;
+    double std;
+    const char* tensor;
+    const char* type;
+    const char* greatest;
+  };
+  for (const Misfit& misfit :
+       {Misfit{ScalarType::f16, CacheType::f16, 1e30, "query", "f16", "65504"},
+        Misfit{ScalarType::bf16, CacheType::bf16, 3e38, "query", "bf16", "3.38953139e+38"},
+        Misfit{ScalarType::f32, CacheType::f32, 3e38, "query", "f32", "3.40282347e+38"},
+        Misfit{ScalarType::f32, CacheType::e4m3, 1e3, "key_cache", "e4m3", "448"},
+        Misfit{ScalarType::f32, CacheType::e5m2, 1e5, "key_cache", "e5m2", "57344"}}) {
+    CaseSpec spec = small_spec({35, 17});
+    spec.scalar = misfit.scalar;
+    spec.cache = misfit.cache;
+    for (ValueFamily* family : {&spec.query_values, &spec.key_values, &spec.value_values})
+      family->standard_deviation = misfit.std;
+    expect_refused(spec, {misfit.tensor, misfit.type, misfit.greatest, "std"});
+  }
+  CaseSpec spec = small_spec({35});
+  spec.value_values = constant(65520);  // the first number that rounds to infinity
+  expect_refused(spec, {"value_cache", "65520", "f16", "value"});
+  spec.value_values = constant(65519);
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.key_values.kind = "negative-logits";
+  spec.key_values.logit = -1e30;
+  expect_refused(spec, {"key_cache", "f16", "logit"});
+}
+
+TEST(CaseAnswerTest, GeneratedValuesMustNotAllBecomeZero) {
+  CaseSpec spec = small_spec({35});
+  spec.value_values.standard_deviation = 1e-30;
+  expect_refused(spec, {"value_cache", "0", "f16", "std"});
+  spec.value_values.standard_deviation = 0;  // zeros that were asked for
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+}
+
+TEST(CaseAnswerTest, FamiliesThatShapeLogitsNeedAScale) {
+  CaseSpec spec = small_spec({35});
+  spec.scale = 0;
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt) << "all logits are 0";
+  for (const char* kind : {"peaked", "needle", "large-logits", "negative-logits"}) {
+    spec.key_values.kind = kind;
+    expect_refused(spec, {kind, "scale of 0"});
+  }
+}
+
+TEST(CaseAnswerTest, LogitsMustStayInTheRangeOfF32) {
+  CaseSpec spec = small_spec({35});
+  spec.scalar = ScalarType::f32;
+  spec.query_values = spec.key_values = constant(1e20);  // each fits, their product does not
+  expect_refused(spec, {"sequence 0", "head 0", "token 0", "q . k"});
+  spec.query_values = spec.key_values = constant(1e10);
+  spec.scale = 1e30;
+  expect_refused(spec, {"sequence 0", "head 0", "token 0", "scale"});
 }
 
 TEST(CasePoisonTest, PoisonChangesNoOtherValue) {
@@ -483,6 +599,105 @@ TEST_F(CaseTensorsTest, WrongShapesAreRefusedWithBothShapes) {
   refused("keys", {34, 2, 32}, "35");  // fewer tokens than sequence 0 has
   refused("keys", {35, 4, 32}, "[35, 4, 32]");
   refused("values", {35, 64}, "[35, 64]");
+}
+
+TEST_F(CaseTensorsTest, KeysBesideAKeyCacheAreRefused) {
+  CaseSpec spec = small_spec({3});
+  spec.num_blocks = 2;
+  spec.tensors = {{"keys", numbers("t.npy", CacheType::f16, {3, 2, 32})},
+                  {"key_cache", numbers("k.npy", CacheType::f16, {2, 2, 4, 16, 8})}};
+  expect_refused(spec, {"keys", "key_cache", "t.npy", "k.npy"});
+  spec.tensors = {{"values", folder_ / "t.npy"},
+                  {"value_cache", numbers("v.npy", CacheType::f16, {2, 2, 32, 16})}};
+  expect_refused(spec, {"values", "value_cache"});
+}
+
+TEST_F(CaseTensorsTest, ABlockCannotHoldTwoPagesOfOneText) {
+  CaseSpec spec = small_spec({35, 17});
+  spec.tensors = {{"keys", numbers("k.npy", CacheType::f16, {35, 2, 32})}};
+  spec.block_tables = Rows{{7, 2, 7}, {4, 1}};  // twice in one row
+  expect_refused(spec, {"block 7", "entry 0 of sequence 0", "entry 2 of sequence 0"});
+  spec.block_tables = Rows{{7, 2, 5}, {2, 1}};  // at different places of two
+  expect_refused(spec, {"block 2", "entry 1 of sequence 0", "entry 0 of sequence 1"});
+  spec.block_tables = Rows{{7, 2, 5}, {7, 2}};  // a shared prefix
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.tensors.clear();  // generated values may share blocks in any way
+  spec.block_tables = Rows{{7, 2, 7}, {2, 1}};
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+}
+
+TEST_F(CaseTensorsTest, CacheFilesAndNumBlocksMustAgree) {
+  CaseSpec spec = small_spec({35});
+  const std::filesystem::path keys = numbers("k.npy", CacheType::f16, {6, 2, 4, 16, 8});
+  const std::filesystem::path values = numbers("v.npy", CacheType::f16, {6, 2, 32, 16});
+  spec.tensors = {{"key_cache", keys}, {"value_cache", values}};
+  EXPECT_EQ(build_case(spec).problem.num_blocks(), 6);
+  spec.num_blocks = 8;
+  expect_refused(spec, {"key_cache", "k.npy", "[6, 2, 4, 16, 8]", "[8, 2, 4, 16, 8]"});
+  spec.num_blocks.reset();
+  for (const char* name : {"key_cache", "value_cache"}) {  // one file: the other is made to fit
+    CaseSpec one = spec;
+    one.tensors.erase(name);
+    EXPECT_EQ(build_case(one).problem.num_blocks(), 6);
+  }
+  spec.tensors["value_cache"] = numbers("w.npy", CacheType::f16, {5, 2, 32, 16});
+  expect_refused(spec, {"key_cache", "6", "value_cache", "5"});
+  spec.tensors = {{"key_cache", keys}};
+  spec.seq_lens = {100};
+  expect_refused(spec, {"k.npy", "6", "7"});
+  spec.block_tables = Rows{{0, 1, 2, 3, 4, 5, 6}};
+  expect_refused(spec, {"sequence 0", "entry 6", "6"});
+}
+
+TEST_F(CaseTensorsTest, NumbersThatDoNotFitAnotherTypeAreRefused) {
+  Tensor large(CacheType::f32, {1, 4, 32});
+  large.write(37, 1e30);
+  OutputFile(folder_ / "q.npy").commit(npy_of(large));
+  CaseSpec spec = small_spec({1});
+  spec.tensors = {{"query", folder_ / "q.npy"}};
+  expect_refused(spec, {"query", "q.npy", "37", "f16", "65504"});
+  Tensor tokens(CacheType::f32, {1, 2, 32});
+  tokens.write(5, -70000);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
+  spec.tensors = {{"values", folder_ / "t.npy"}};
+  expect_refused(spec, {"values", "t.npy", "5", "-70000", "f16"});
+  spec.cache = CacheType::e4m3;
+  tokens.write(5, 400);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.v_scale = 0.5;  // stored as 800
+  expect_refused(spec, {"values", "t.npy", "5", "800", "e4m3", "448"});
+}
+
+TEST_F(CaseTensorsTest, NumbersThatAreAllLostInAnotherTypeAreRefused) {
+  Tensor tiny(CacheType::f32, {1, 4, 32});
+  tiny.fill(1e-30);
+  OutputFile(folder_ / "q.npy").commit(npy_of(tiny));
+  CaseSpec spec = small_spec({1});
+  spec.tensors = {{"query", folder_ / "q.npy"}};
+  expect_refused(spec, {"query", "q.npy", "0", "f16", "1e-30"});
+  tiny.write(3, 1);  // one that is left
+  OutputFile(folder_ / "q.npy").commit(npy_of(tiny));
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  Tensor tokens(CacheType::f32, {1, 2, 32});
+  tokens.fill(0x1p-9);
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
+  spec.cache = CacheType::e4m3;
+  spec.tensors = {{"keys", folder_ / "t.npy"}};
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.k_scale = 2;
+  expect_refused(spec, {"keys", "t.npy", "0", "e4m3"});
+}
+
+TEST_F(CaseTensorsTest, NanInAFileIsRefusedWhereATokenReadsItAndNowhereElse) {
+  Tensor tokens(CacheType::f16, {40, 2, 32});
+  tokens.write(std::int64_t{39} * 64, kNan);  // behind the longest sequence
+  OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
+  CaseSpec spec = small_spec({3, 35});
+  spec.tensors = {{"values", folder_ / "t.npy"}};
+  EXPECT_EQ(input_error_of([&] { build_case(spec); }), std::nullopt);
+  spec.seq_lens[1] = 40;
+  expect_refused(spec, {"sequence 1", "head 0", "token 39", "value", "nan"});
 }
 
 TEST_F(CaseTensorsTest, Fp8CachesFromFloatFilesAreRefused) {

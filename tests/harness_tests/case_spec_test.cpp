@@ -263,7 +263,7 @@ TEST(CaseSpecTest, RefusesTablesThatAreNone) {
     expect_refused(smallest_with("block_tables", value), "block_tables");
   expect_refused(smallest_with("block_tables", "[[0, 1], 2]"), "block_tables[1]");
   for (const std::string id : {"1.5", "1e0", "\"1\"", "null", "2147483648", "-2147483649"})
-    expect_refused(smallest_with("block_tables", "[[0, " + id + "], [2]]"), "block_tables[0]");
+    expect_refused(smallest_with("block_tables", "[[0, " + id + "], [2]]"), "block_tables[0][1]");
 }
 
 TEST(CaseSpecTest, RefusesUnknownNamesAndListsTheKnown) {
@@ -302,6 +302,21 @@ TEST(CaseSpecTest, RefusesParametersOfFamiliesThatMeanNothing) {
   for (const std::string token : {"-2", "1.5", "\"7\"", "2147483648"})
     expect_refused(smallest_with("values", "{\"kind\": \"needle\", \"token\": " + token + "}"),
                    "values.token");
+}
+
+TEST(CaseSpecTest, RefusesFamilyValuesThatAreNotFiniteOrThatTheKindIgnores) {
+  const auto family = [](const std::string& kind, const std::string& key,
+                         const std::string& value) {
+    return smallest_with("values", "{\"kind\": \"" + kind + "\", \"" + key + "\": " + value + "}");
+  };
+  for (const std::string value : {"\"nan\"", "\"inf\"", "\"-inf\"", "null", "\"1\""}) {
+    expect_refused(family("constant", "value", value), "values.value");
+    expect_refused(family("negative-logits", "logit", value), "values.logit");
+  }
+  expect_refused(family("normal", "value", "3"), "values.value");
+  expect_refused(family("peaked", "logit", "3"), "values.logit");
+  expect_refused(family("normal", "token", "3"), "values.token");
+  EXPECT_EQ(parse(family("large-logits", "token", "3")).key_values.token, 3);
 }
 
 TEST(CaseSpecTest, RefusesObjectsOfAnotherType) {
@@ -395,7 +410,10 @@ TEST(CaseSpecTest, RefusesNamesOfTensorsThatNoFileHas) {
 
 TEST(CaseSpecTest, RefusesNumbersThatNoDoubleHolds) {
   for (const std::string key : {"scale", "num_heads", "seq_lens"})
-    expect_refused(text_of(smallest_with(key, "1e999")), "some.json");
+    expect_refused(text_of(smallest_with(key, "1e999")), "'" + key + "'");
+  expect_refused(text_of(smallest_with("seq_lens", "[1, -1e999]")), "'seq_lens'");
+  expect_refused(text_of(smallest_with("values", R"({"query": {"std": 1e999}})")),
+                 "'values.query.std'");
 }
 
 TEST(CaseSpecTest, RefusesOtherThingsThanAnObjectAtTheTop) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -340,13 +342,17 @@ TEST_F(NpyTest, AWriteFollowsLinksAndKeepsPermissions) {
             perms::owner_read | perms::owner_write);
 }
 
-TEST_F(NpyTest, AWriteToADeviceLeavesTheDevice) {
+TEST_F(NpyTest, WhatIsNoRegularFileIsRefusedAndLeftAlone) {
   std::filesystem::create_symlink("/dev/null", folder_ / "null");
-  std::filesystem::create_symlink("/dev/full", folder_ / "full");
-  OutputFile(folder_ / "null").commit("gone");
-  EXPECT_THROW(OutputFile(folder_ / "full").commit("too much"), std::runtime_error);
+  ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  for (const char* name : {"null", "fifo"}) {  // opening a FIFO would wait for a reader
+    const auto message = input_error_of([&] { OutputFile(folder_ / name); });
+    ASSERT_TRUE(message) << name;
+    EXPECT_NE(message->find(name), std::string::npos) << *message;
+    EXPECT_NE(message->find("not a regular file"), std::string::npos) << *message;
+  }
   EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "null"));
-  EXPECT_TRUE(std::filesystem::is_character_file(folder_ / "full"));
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ / "fifo"));
 }
 
 TEST_F(NpyTest, NothingIsCreatedBeforeItIsWritten) {

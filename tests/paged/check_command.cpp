@@ -1,9 +1,9 @@
 // paged check: the invariants that stages promise, and those they state to break.
 #include "reference/input_error.h"
-#include "tests/harness/case_builder.h"
 #include "tests/harness/check_run.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
+#include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
@@ -35,10 +35,10 @@ void print_surprises(const std::vector<CheckResult>& results) {
   for (const CheckResult& result : results) {
     if (result.as_expected() || seen[{result.stage, result.invariant}]++ > 0) continue;
     std::cout << "\n"
-              << result.stage << ", " << result.invariant << ", case " << result.case_name
+              << one_line(result.stage + ", " + result.invariant + ", case " + result.case_name)
               << ":\n  "
-              << (result.expected ? result.verdict.message
-                                  : "held, although the stage states that it breaks this")
+              << one_line(result.expected ? result.verdict.message
+                                          : "held, although the stage states that it breaks this")
               << '\n';
   }
   for (const auto& [where, count] : seen)
@@ -103,16 +103,14 @@ int run(const CheckOptions& options) {
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
   options.stage.set_schedule();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
-  // Before any case is built: that can take long.
-  for (const CaseSpec& spec : request.cases)
-    for (const Stage* stage : stages)
-      check_supported(*stage, shape_of_case(spec), device->limits());
+  check_supported(stages, request.cases, device->limits());
   refuse_overwriting("--json", options.json, request.cases);
   JsonFile json(options.json);
   std::vector<CheckResult> results;
   {
     Progress progress("checking");
     for (const Stage* stage : stages) {
+      progress.show(std::string(stage->name) + ", building cases");
       KernelUnderTest kernel(*stage, *device);
       const auto of_stage = run_checks(kernel, request, [&](const CheckResult& r) {
         progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);

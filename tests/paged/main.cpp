@@ -4,8 +4,11 @@
 #include "tests/harness/one_line.h"
 #include "tests/paged/commands.h"
 
+#include <csignal>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,10 @@ int finish(int status) {
   std::cout.flush();
   return std::cout ? status : complain("cannot write to standard output", paged::kSomethingFailed);
 }
+
+constexpr const char* kNoMemory =
+    "there is not enough memory for this request; take fewer or shorter sequences, fewer heads or "
+    "fewer blocks";
 
 /// CLI11 complains of a missing sub-command before it looks at the words there are.
 void check_command_name(const CLI::App& program, int argc, char** argv) {
@@ -44,6 +51,8 @@ int help(const CLI::App& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Past the limit on the size of files, a write fails and says so, instead of ending the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App program("Paged decode attention: run stages, check what they promise, trace addresses.");
   program.name("paged");
   program.require_subcommand(1);
@@ -67,6 +76,10 @@ int main(int argc, char** argv) {
                     paged::kWrongRequest);
   } catch (const paged::InputError& error) {
     return complain(error.what(), paged::kWrongRequest);
+  } catch (const std::bad_alloc&) {
+    return complain(kNoMemory, paged::kSomethingFailed);
+  } catch (const std::length_error&) {  // more than any machine has
+    return complain(kNoMemory, paged::kSomethingFailed);
   } catch (const std::exception& error) {
     return complain(error.what(), paged::kSomethingFailed);
   }

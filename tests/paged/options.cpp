@@ -2,6 +2,7 @@
 
 #include "kernels/simt/schedule.h"
 #include "reference/input_error.h"
+#include "tests/harness/case_builder.h"
 #include "tests/harness/output_file.h"
 
 #include <charconv>
@@ -97,6 +98,18 @@ void refuse_overwriting(const std::string& option, const std::optional<std::stri
   for (const CaseSpec& spec : cases) {
     refuse_if_read(spec.file);
     for (const auto& [name, tensor] : spec.tensors) refuse_if_read(tensor);
+  }
+}
+
+void check_supported(const std::vector<const Stage*>& stages, const std::vector<CaseSpec>& cases,
+                     const DeviceLimits& limits) {
+  for (const CaseSpec& spec : cases) {
+    const DecodeShape shape = shape_of_case(spec);
+    for (const Stage* stage : stages) try {
+        check_supported(*stage, shape, limits);
+      } catch (const InputError& error) {
+        throw InputError(spec.name + ": " + error.what());
+      }
   }
 }
 

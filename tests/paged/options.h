@@ -40,6 +40,11 @@ std::uint64_t whole_number(const std::string& option, const std::string& text,
 void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
                         const std::vector<CaseSpec>& cases);
 
+/// Throws InputError, which names the case, unless every stage can run every case on a device.
+/// Builds nothing: that can take long.
+void check_supported(const std::vector<const Stage*>& stages, const std::vector<CaseSpec>& cases,
+                     const DeviceLimits& limits);
+
 /// Adds --probabilities f32|f16.
 void add_probabilities_option(CLI::App& command, std::optional<std::string>& type);
 

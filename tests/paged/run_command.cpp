@@ -4,6 +4,7 @@
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/npy.h"
+#include "tests/harness/one_line.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/stage_run.h"
 #include "tests/harness/text_table.h"
@@ -53,8 +54,7 @@ void check(const RunRequest& request, const std::vector<const Stage*>& stages,
     throw InputError("--output and --json name the same file '" + *request.output + "'");
   refuse_overwriting("--output", request.output, specs);
   refuse_overwriting("--json", request.json, specs);
-  for (const CaseSpec& spec : specs)
-    for (const Stage* stage : stages) check_supported(*stage, shape_of_case(spec), limits);
+  check_supported(stages, specs, limits);
 }
 
 void print(const std::vector<StageRun>& runs) {
@@ -69,9 +69,20 @@ void print(const std::vector<StageRun>& runs) {
   for (const StageRun& run : runs) {
     const std::string who =
         "stage " + std::to_string(run.stage_number) + " on " + run.case_name + ": ";
-    if (!run.comparison.message.empty()) std::cout << who << run.comparison.message << '\n';
-    for (const std::string& fault : run.faults) std::cout << who << fault << '\n';
+    if (!run.comparison.message.empty())
+      std::cout << one_line(who + run.comparison.message) << '\n';
+    for (const std::string& fault : run.faults) std::cout << one_line(who + fault) << '\n';
   }
+}
+
+std::vector<Case> build_cases(const std::vector<CaseSpec>& specs) {
+  Progress progress("building");
+  std::vector<Case> cases;
+  for (const CaseSpec& spec : specs) {
+    progress.show(spec.name);
+    cases.push_back(build_case(spec));
+  }
+  return cases;
 }
 
 int run(const RunRequest& request) {
@@ -84,9 +95,7 @@ int run(const RunRequest& request) {
   std::unique_ptr<OutputFile> output;
   if (request.output) output = std::make_unique<OutputFile>(*request.output);
 
-  std::vector<Case> cases;
-  for (const CaseSpec& spec : specs) cases.push_back(build_case(spec));
-
+  const std::vector<Case> cases = build_cases(specs);
   std::vector<StageRun> runs;
   bool all_passed = true;
   {

@@ -8,6 +8,8 @@
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
 
+#include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -50,7 +52,8 @@ TraceRequest request_of(const TraceOptions& options, const CaseSpec& spec) {
 
 std::string decimal(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4f", value);
+  const bool short_enough = std::abs(value) < 1e15;
+  std::snprintf(text, sizeof text, short_enough ? "%.4f" : "%.6g", value);
   return text;
 }
 
@@ -101,11 +104,17 @@ void print_pages(const DecodeProblem& problem, const HeadAttention& attention, i
   table.print(std::cout);
 }
 
+DecodeProblem build(const CaseSpec& spec) {
+  Progress progress("building");
+  progress.show(spec.name);
+  return build_case(spec).problem;
+}
+
 int run(const TraceOptions& options) {
   if (options.cases.size() != 1) throw InputError("trace takes one --case");
   const CaseSpec spec = find_case(options.cases.front());
   const TraceRequest request = request_of(options, spec);
-  const DecodeProblem problem = build_case(spec).problem;
+  const DecodeProblem problem = build(spec);
   const int seq_len = problem.seq_lens[request.seq];
   const int kv_head = kv_head_of(request.head, problem.num_heads, problem.num_kv_heads);
   const HeadAttention attention =

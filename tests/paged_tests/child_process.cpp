@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pty.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,25 @@ pid_t spawn(const posix_spawn_file_actions_t& actions, std::vector<std::string> 
   return child;
 }
 
+/// A limit of this process, and so of children that start meanwhile; 0 changes nothing. Nothing may
+/// be written in between.
+class Limit {
+ public:
+  Limit(int resource, std::size_t bytes) : resource_(resource) {
+    getrlimit(static_cast<__rlimit_resource>(resource_), &before_);
+    rlimit limited = before_;
+    if (bytes > 0) limited.rlim_cur = bytes;
+    setrlimit(static_cast<__rlimit_resource>(resource_), &limited);
+  }
+  ~Limit() { setrlimit(static_cast<__rlimit_resource>(resource_), &before_); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  int resource_;
+  rlimit before_{};
+};
+
 int exit_status_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) == -1 && errno == EINTR) {
@@ -55,7 +75,8 @@ int exit_status_of(pid_t child) {
 }
 
 ProcessResult run_into_files(const std::vector<std::string>& arguments,
-                             const std::vector<std::string>& environment, bool full) {
+                             const std::vector<std::string>& environment, bool full,
+                             ProcessLimits limits = {}) {
   const TemporaryFolder folder;
   const std::string out = full ? "/dev/full" : (folder / "out").string();
   const std::string err = (folder / "err").string();
@@ -64,7 +85,11 @@ ProcessResult run_into_files(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const pid_t child = spawn(actions, arguments, environment);
+  const pid_t child = [&] {
+    const Limit file_size(RLIMIT_FSIZE, limits.file_bytes);
+    const Limit memory(RLIMIT_AS, limits.memory_bytes);
+    return spawn(actions, arguments, environment);
+  }();
   posix_spawn_file_actions_destroy(&actions);
   const int status = exit_status_of(child);
   return {status, full ? "" : content_of(out), content_of(err)};
@@ -101,6 +126,10 @@ ProcessResult run_paged(const std::vector<std::string>& arguments,
   return output == OutputKind::terminal
              ? run_on_terminal(arguments, environment)
              : run_into_files(arguments, environment, output == OutputKind::full_device);
+}
+
+ProcessResult run_paged_limited(const std::vector<std::string>& arguments, ProcessLimits limits) {
+  return run_into_files(arguments, {}, false, limits);
 }
 
 }  // namespace paged::testing

@@ -1,5 +1,6 @@
 // Running the tool as its users do: as a process, with what it prints and its exit status.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,13 @@ enum class OutputKind { file, terminal, full_device };
 ProcessResult run_paged(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment = {},
                         OutputKind output = OutputKind::file);
+
+/// The same under limits that the system enforces: bytes of a file that it writes, and bytes of
+/// memory; 0 sets none.
+struct ProcessLimits {
+  std::size_t file_bytes = 0;
+  std::size_t memory_bytes = 0;
+};
+ProcessResult run_paged_limited(const std::vector<std::string>& arguments, ProcessLimits limits);
 
 }  // namespace paged::testing

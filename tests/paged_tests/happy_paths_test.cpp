@@ -245,6 +245,34 @@ TEST_F(PagedTest, TraceTellsTheKvHeadOfAQueryHead) {
     EXPECT_NE(result.out.find(block), std::string::npos) << result.out;
 }
 
+TEST_F(PagedTest, TraceShowsHugeNumbersWhole) {
+  // 19 tokens before the last: a bias of 1.9e38 at token 0.
+  const std::string path =
+      write("steep.json", case_text({{"scalar", "\"f32\""}, {"alibi_slopes", "[-1e37, 1, 1, 1]"}}));
+  const ProcessResult result = run_paged({"trace", "--case", path, "--token", "0"});
+  expect_success(result);
+  EXPECT_NE(result.out.find("logit 1.9e+38,"), std::string::npos) << result.out;
+}
+
+TEST_F(PagedTest, TablesShowNamesOfCasesEscaped) {
+  const std::string path = write("a\x1b[31m\n\u202eb.json", case_text());
+  for (const OutputKind output : {OutputKind::file, OutputKind::terminal}) {
+    const ProcessResult run =
+        run_paged({"run", "--stage", "1", "--case", path}, {"NO_COLOR=1"}, output);
+    EXPECT_EQ(run.exit_status, 0);
+    EXPECT_NE(run.out.find("a\\x1B[31m\\x0A\\xE2\\x80\\xAEb"), std::string::npos) << run.out;
+    EXPECT_EQ(run.out.find("\x1b[31m"), std::string::npos);
+    EXPECT_EQ(run.out.find("\u202e"), std::string::npos);
+  }
+  const std::string large =
+      write("l\x07.json", case_text({{"values", R"({"kind": "large-logits"})"}}));
+  for (const char* command : {"run", "check"}) {  // lines beside the table
+    const ProcessResult failed = run_paged({command, "--stage", "1", "--case", large});
+    EXPECT_EQ(failed.out.find('\x07'), std::string::npos) << failed.out;
+    EXPECT_NE(failed.out.find("l\\x07"), std::string::npos) << failed.out;
+  }
+}
+
 // ---- help, colour -----------------------------------------------------------------------------
 TEST_F(PagedTest, HelpIsThereForEverySubCommand) {
   for (const std::vector<std::string>& request : {std::vector<std::string>{"--help"},

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -22,6 +24,7 @@ using testing::case_text;
 using testing::mentions;
 using testing::ProcessResult;
 using testing::run_paged;
+using testing::run_paged_limited;
 using testing::TemporaryFolder;
 using Arguments = std::vector<std::string>;
 
@@ -156,6 +159,14 @@ TEST_F(WrongRequestTest, EmptyNamesOfFiles) {
     expect_wrong({"run", "--stage", "1", option, ""}, {option, "empty"});
 }
 
+TEST_F(WrongRequestTest, MessagesShowHiddenCharactersEscaped) {
+  // Right-to-left override, line separator, zero-width space.
+  expect_wrong({"run", "--case", file("a\u202e\u2028\u200b.json")},
+               {"a\\xE2\\x80\\xAE\\xE2\\x80\\xA8\\xE2\\x80\\x8B.json"});
+  expect_wrong({"run", "--case", file("\u00e9\u4e2d\U0001F600.json")},
+               {"\u00e9\u4e2d\U0001F600.json"});  // what prints stays
+}
+
 TEST_F(WrongRequestTest, MessagesShowControlCharactersEscaped) {
   expect_wrong({"run", "--case", file("a\x1b[31m\n\x9b.json")}, {"a\\x1B[31m\\x0A\\x9B.json"});
 }
@@ -237,6 +248,43 @@ TEST_F(WrongRequestTest, MoreSharedMemoryThanTheDeviceHas) {
                     {"240032", "232448", "60000"});
 }
 
+TEST_F(WrongRequestTest, MoreSharedMemoryForPartitionsNamesTheirSize) {
+  const std::string path =
+      write("wide.json", case_text({{"partition_size", "1048576"}, {"variant", "\"v2\""}}));
+  for (const char* command : {"run", "check"})
+    expect_wrong({command, "--stage", "5", "--case", path},
+                 {"wide", "stage 5", "partition_size 1048576", "232448"});
+}
+
+TEST_F(WrongRequestTest, TheWrongCaseIsNamedAmongRightOnes) {
+  const std::string wrong = write("other.json", case_text({{"head_size", "48"}}));
+  const std::string odd =
+      write("odd.json", case_text({{"partition_size", "17"}, {"variant", "\"v2\""}}));
+  for (const char* command : {"run", "check"}) {
+    expect_wrong({command, "--stage", "1", "--case", "worked-example-1-gqa", "--case", wrong},
+                 {"other", "48"});
+    expect_wrong({command, "--stage", "5", "--case", "worked-example-1-gqa", "--case", odd},
+                 {"odd", "partition_size 17"});
+    expect_wrong({command, "--case", "worked-example-1-gqa", "--probabilities", "f16"},
+                 {"worked-example-1-gqa", "stage 1", "stages 4 and 5"});
+  }
+  expect_wrong({"check", "--probabilities", "f16"}, {"stage 1", "stages 4 and 5"});
+}
+
+TEST_F(WrongRequestTest, CasesWithoutAnAnswerOfNumbers) {
+  const auto values = [](const std::string& family) {
+    return std::map<std::string, std::string>{{"values", family}};
+  };
+  expect_wrong_case(values(R"({"kind": "normal", "std": 1e30})"), {"wrong", "query", "f16", "std"});
+  expect_wrong_case(values(R"({"kind": "constant", "value": 1e30})"), {"query", "f16", "value"});
+  expect_wrong_case(values(R"({"kind": "constant", "value": "nan"})"), {"values.value", "nan"});
+  auto large = values(R"({"kind": "normal", "std": 1e25})");
+  large["scalar"] = "\"bf16\"";
+  expect_wrong_case(large, {"sequence 0", "head 0", "token 0", "q . k"});
+  expect_wrong_case({{"alibi_slopes", "[1, 1, 1e38, 1]"}}, {"alibi_slopes", "head 2", "19"});
+  expect_wrong({"trace", "--case", write("t.json", case_text(large))}, {"t", "q . k"});
+}
+
 TEST_F(WrongRequestTest, MoreSequencesThanTheGridAllows) {
   std::string lengths = "[1";
   for (int seq = 1; seq < 65536; ++seq) lengths += ",0";
@@ -250,7 +298,12 @@ TEST_F(WrongRequestTest, NestingThatWouldOverflowTheStack) {
 }
 
 TEST_F(WrongRequestTest, MoreBlocksThanAnybodyHas) {
-  expect_wrong_case({{"num_blocks", "2147483647"}}, {"num_blocks", "2147483647"});
+  for (const char* blocks : {"2147483647", "1000000"}) {
+    expect_wrong_case({{"num_blocks", blocks}}, {"num_blocks", blocks, "536870912"});
+    expect_wrong({"trace", "--case", write("many.json", case_text({{"num_blocks", blocks}}))},
+                 {"many", "num_blocks", blocks});
+    std::filesystem::remove(file("many.json"));
+  }
 }
 
 TEST_F(WrongRequestTest, ACaseThatIsNoRegularFile) {
@@ -338,6 +391,14 @@ TEST_F(WrongRequestTest, AResultInPlaceOfAnInput) {
   EXPECT_EQ(testing::content_of(query), "as it was");
 }
 
+TEST_F(WrongRequestTest, AnOutputThatIsNoRegularFile) {
+  ASSERT_EQ(mkfifo(file("fifo").c_str(), 0600), 0);
+  for (const char* option : {"--output", "--json"})
+    for (const std::string& name : {file("fifo"), std::string("/dev/null")})
+      expect_wrong({"run", "--stage", "1", option, name}, {name, "regular file"});
+  EXPECT_TRUE(std::filesystem::is_fifo(file("fifo")));
+}
+
 TEST_F(WrongRequestTest, AnOutputOnStandardOutput) {
   expect_wrong({"run", "--stage", "1", "--output", "-"}, {"--output", "--json"});
   EXPECT_FALSE(std::filesystem::exists("-"));
@@ -378,10 +439,16 @@ TEST_F(FailedCheckTest, AWrongResultExitsWith1) {
 }
 
 TEST_F(FailedCheckTest, ResultsThatDoNotArriveExitWith1) {
-  std::filesystem::create_symlink("/dev/full", file("full"));
-  const ProcessResult to_file = run_paged({"run", "--stage", "1", "--json", file("full")});
-  EXPECT_EQ(to_file.exit_status, 1) << to_file.out << to_file.err;
-  EXPECT_EQ(std::count(to_file.err.begin(), to_file.err.end(), '\n'), 1) << to_file.err;
+  // Past the limit on the size of files: an error, no signal, and nothing is left behind.
+  for (const Arguments& request :
+       {Arguments{"list", "--json", file("list.json")},
+        {"run", "--stage", "1", "--output", file("o.npy"), "--json", file("r.json")}}) {
+    const ProcessResult to_file = run_paged_limited(request, {.file_bytes = 1024});
+    EXPECT_EQ(to_file.exit_status, 1) << to_file.out << to_file.err;
+    EXPECT_EQ(std::count(to_file.err.begin(), to_file.err.end(), '\n'), 1) << to_file.err;
+    EXPECT_NE(to_file.err.find("cannot write"), std::string::npos) << to_file.err;
+    EXPECT_EQ(folder_.entries(), std::vector<std::string>{"large.json"});
+  }
   for (const Arguments& request : {Arguments{"--help"},
                                    {"list"},
                                    {"run", "--stage", "1", "--json", "-"},
@@ -390,6 +457,22 @@ TEST_F(FailedCheckTest, ResultsThatDoNotArriveExitWith1) {
     EXPECT_EQ(result.exit_status, 1) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
+}
+
+TEST_F(FailedCheckTest, TooLittleMemoryIsOneClearLine) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer itself needs more memory than the limit";
+#endif
+  // 16 MiB a cache, 128 MiB each for keys and values in double precision.
+  const std::string path = write("long.json", R"({
+      "num_heads": 1, "num_kv_heads": 1, "head_size": 256, "block_size": 16, "cache": "e4m3",
+      "seq_lens": [65536], "values": {"kind": "constant", "value": 0.5}})");
+  const ProcessResult result =
+      run_paged_limited({"trace", "--case", path}, {.memory_bytes = std::size_t{200} << 20});
+  EXPECT_EQ(result.exit_status, 1) << result.out << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find("not enough memory"), std::string::npos) << result.err;
 }
 
 TEST_F(FailedCheckTest, AStatedBreachThatHoldsExitsWith1) {

@@ -159,6 +159,23 @@ TEST(DecodeProblem, AnyFiniteScaleIsValid) {
   }
 }
 
+TEST(DecodeProblem, ASlopeWhoseBiasIsJustAFloatIsValid) {
+  DecodeProblem p = baseline();
+  p.alibi_slopes.assign(8, 1.0e37F);  // 34 of it are 3.4e38
+  EXPECT_NO_THROW(p.validate());
+  p.seq_lens = {1, 1, 0};  // no distance at all
+  p.alibi_slopes.assign(8, std::numeric_limits<float>::max());
+  EXPECT_NO_THROW(p.validate());
+}
+
+TEST(DecodeProblem, TypesInMessagesHaveTheirArticle) {
+  EXPECT_EQ(with_article(CacheType::bf16), "a bf16");
+  EXPECT_EQ(with_article(CacheType::f16), "an f16");
+  EXPECT_EQ(with_article(CacheType::f32), "an f32");
+  EXPECT_EQ(with_article(CacheType::e4m3), "an e4m3");
+  EXPECT_EQ(with_article(CacheType::e5m2), "an e5m2");
+}
+
 TEST(DecodeProblem, SlopesForEveryHeadAndActiveSparsityAreValid) {
   DecodeProblem p = baseline();
   p.alibi_slopes.assign(8, 0.5F);
@@ -252,6 +269,17 @@ std::vector<Violation> scale_violations() {
       {"ValueScaleInfinite",
        edited([](DecodeProblem& p) { p.v_scale = kInfinity; }),
        {{"inf"}, {"v_scale"}}},
+  };
+}
+
+std::vector<Violation> slope_violations() {
+  return {
+      {"SlopeWhoseBiasOverflows",  // 34 tokens before the last: 3.4e38
+       edited([](DecodeProblem& p) {
+         p.alibi_slopes.assign(8, 0.5F);
+         p.alibi_slopes[3] = -1.1e37F;
+       }),
+       {{"alibi_slopes"}, {"3"}, {"-1.10000001e+37"}, {"34"}}},
   };
 }
 
@@ -454,6 +482,8 @@ std::string violation_name(const ::testing::TestParamInfo<Violation>& violation)
 INSTANTIATE_TEST_SUITE_P(Heads, EveryViolation, ::testing::ValuesIn(head_violations()),
                          violation_name);
 INSTANTIATE_TEST_SUITE_P(Scales, EveryViolation, ::testing::ValuesIn(scale_violations()),
+                         violation_name);
+INSTANTIATE_TEST_SUITE_P(Slopes, EveryViolation, ::testing::ValuesIn(slope_violations()),
                          violation_name);
 INSTANTIATE_TEST_SUITE_P(Tensors, EveryViolation, ::testing::ValuesIn(tensor_violations()),
                          violation_name);
