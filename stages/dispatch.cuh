@@ -28,34 +28,43 @@ struct TypeTag {
 /// Calls f(TypeTag<scalar_t>) with the query's element type.
 template <typename F>
 void with_scalar_type(const paged_decode_args& args, F f) {
-  switch (args.scalar) {
-    case PAGED_F32:
-      return f(TypeTag<float>{});
-    case PAGED_F16:
-      return f(TypeTag<__half>{});
-    default:
-      return f(TypeTag<__nv_bfloat16>{});
+  if constexpr (is_for_mutants(kInstances)) {
+    f(TypeTag<__half>{});
+  } else {
+    switch (args.scalar) {
+      case PAGED_F32:
+        return f(TypeTag<float>{});
+      case PAGED_F16:
+        return f(TypeTag<__half>{});
+      default:
+        return f(TypeTag<__nv_bfloat16>{});
+    }
   }
 }
 
 /// Calls f(TypeTag<cache_t>): fp8, or the scalar's own type.
 template <typename scalar_t, typename F>
 void with_cache_type(const paged_decode_args& args, F f) {
-  switch (args.cache) {
-    case PAGED_E4M3:
-      return f(TypeTag<__nv_fp8_e4m3>{});
-    case PAGED_E5M2:
-      return f(TypeTag<__nv_fp8_e5m2>{});
-    default:
-      return f(TypeTag<scalar_t>{});
+  if constexpr (is_for_mutants(kInstances) && kInstances != InstanceList::mutant_fp8) {
+    f(TypeTag<scalar_t>{});
+  } else {
+    switch (args.cache) {
+      case PAGED_E4M3:
+        return f(TypeTag<__nv_fp8_e4m3>{});
+      case PAGED_E5M2:
+        return f(TypeTag<__nv_fp8_e5m2>{});
+      default:
+        return f(TypeTag<scalar_t>{});
+    }
   }
 }
 
 /// Returns f(TypeTag<probability_t>{}): float, or __half where the call asks for it. Only kernels
-/// of an f16 cache come in both versions; check_arguments() has refused others before.
+/// of an f16 cache come in both versions; check_arguments() has refused others before. Mutants have
+/// the first alone.
 template <typename cache_t, typename F>
 auto with_probability_type(const paged_decode_args& args, F f) {
-  if constexpr (std::is_same_v<cache_t, __half>)
+  if constexpr (std::is_same_v<cache_t, __half> && !is_for_mutants(kInstances))
     if (args.probabilities == PAGED_F16) return f(TypeTag<__half>{});
   return f(TypeTag<float>{});
 }

@@ -19,15 +19,22 @@ enum class InstanceList {
   share_0,
   share_1,
   share_2,
-  share_3
+  share_3,
+  // One or two kernels a stage for the mutants of tests/mutants, of which there are many. Kernels
+  // whose sizes are run-time values come in these types only, too.
+  mutant,              ///< f16, head size 64, block size 16
+  mutant_fp8,          ///< beside it, an e4m3 cache
+  mutant_ragged,       ///< head size 120, whose rows are no whole number of a warp's steps
+  mutant_small_pages,  ///< block size 8
 };
 
 /// Shares that the covering pairs are dealt out in: as many as stages with compile-time sizes.
 inline constexpr int kNumShares = 4;
 
 constexpr const char* name_of(InstanceList list) {
-  constexpr const char* names[] = {"small",   "pairwise", "all",    "share_0",
-                                   "share_1", "share_2",  "share_3"};
+  constexpr const char* names[] = {
+      "small",   "pairwise", "all",        "share_0",       "share_1",           "share_2",
+      "share_3", "mutant",   "mutant_fp8", "mutant_ragged", "mutant_small_pages"};
   return names[static_cast<int>(list)];
 }
 
@@ -74,13 +81,26 @@ constexpr bool is_in_share(int share, ScalarType scalar, CacheType cache, int he
   return square(scalar, cache, head_size) % kNumShares == share;
 }
 
+constexpr bool in_mutant(InstanceList list, ScalarType scalar, CacheType cache, int head_size,
+                         int block_size) {
+  const bool fp8 = list == InstanceList::mutant_fp8 && cache == CacheType::e4m3;
+  return scalar == ScalarType::f16 && (cache == CacheType::f16 || fp8) &&
+         head_size == (list == InstanceList::mutant_ragged ? 120 : 64) &&
+         block_size == (list == InstanceList::mutant_small_pages ? 8 : 16);
+}
+
 }  // namespace instance_lists
+
+/// Whether a list is one of those for mutants.
+constexpr bool is_for_mutants(InstanceList list) { return list >= InstanceList::mutant; }
 
 /// Whether a list holds a combination of the sizes above.
 constexpr bool is_in(InstanceList list, ScalarType scalar, CacheType cache, int head_size,
                      int block_size) {
   if (!can_exist(scalar, cache, head_size)) return false;
   if (list == InstanceList::all) return true;
+  if (is_for_mutants(list))
+    return instance_lists::in_mutant(list, scalar, cache, head_size, block_size);
   const bool is_small = instance_lists::in_small(scalar, cache, head_size, block_size);
   if (list == InstanceList::small) return is_small;
   const bool covers = instance_lists::covers_pairs(scalar, cache, head_size, block_size);

@@ -14,5 +14,8 @@ void add_run_command(CLI::App& program, int& status);
 void add_check_command(CLI::App& program, int& status);
 void add_explain_command(CLI::App& program, int& status);
 void add_trace_command(CLI::App& program, int& status);
+/// This one never comes back to set a status: the zoo is a program of its own, since it takes a
+/// minute to build.
+void add_mutants_command(CLI::App& program);
 
 }  // namespace paged

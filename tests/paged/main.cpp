@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   paged::add_check_command(program, status);
   paged::add_explain_command(program, status);
   paged::add_trace_command(program, status);
+  paged::add_mutants_command(program);
   try {
     check_command_name(program, argc, argv);
     program.parse(argc, argv);

@@ -14,12 +14,19 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
   CaseSpec sparse = make_case(scalar, {2, 1, 64, 16}, {150, 40}, "normal", seed);
   sparse.name += " block-sparse";
   sparse.block_sparse = {1, 3, 16, 1, 0};
+  // Partitions and their merge must each scale, or not, what fp8 stores.
+  CaseSpec fp8 = make_case(scalar, {2, 1, 64, 16}, {40, 17}, "peaked", seed);
+  fp8.name += " cache e4m3";
+  fp8.cache = CacheType::e4m3;
+  fp8.k_scale = 0.25;
+  fp8.v_scale = 0.5;
   return {make_case(scalar, {1, 1, 64, 16}, {1, 15, 16, 17, 511, 512, 513}, "peaked", seed),
           make_case(scalar, {1, 1, 64, 16}, {1023, 1024, 1025, 1100}, "peaked", seed),
           make_case(scalar, {2, 1, 128, 16}, {1100}, "needle", seed),
           make_case(scalar, {2, 1, 64, 8}, {0, 100}, "normal", seed),
           make_case(scalar, {2, 1, 64, 32}, {100, 33}, "negative-logits", seed),
-          sparse};
+          sparse,
+          fp8};
 }
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {

@@ -16,6 +16,11 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
                               {1, block_size - 1, block_size + 1, 3 * block_size + 3}, "peaked",
                               seed));
   specs.push_back(make_case(scalar, {1, 1, 64, 16}, every_length(9, 15), "negative-logits", seed));
+  // In fp8, tails are zeroed four elements at a time.
+  CaseSpec fp8 = make_case(scalar, {1, 1, 64, 16}, every_length(1, 17), "peaked", seed);
+  fp8.name += " cache e4m3";
+  fp8.cache = CacheType::e4m3;
+  specs.push_back(fp8);
   return specs;
 }
 

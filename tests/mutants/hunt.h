@@ -1,0 +1,59 @@
+// The harness against one mutant: which invariant catches it first, on which case.
+#pragma once
+#include "tests/harness/invariant.h"
+#include "tests/mutants/mutant.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// What a fault of a run (kernel_under_test.h) counts as: "no-race", "no-uninitialised",
+/// "in-bounds", "no-barrier-divergence", or "writes-only-output" for damage and missing writes.
+std::string finding_id(const std::string& fault);
+
+/// How an implementation was caught, or that it was not.
+struct Catch {
+  std::string caught_by;  ///< id of an invariant or a finding; "": not caught
+  std::string invariant;  ///< that was tried when it was
+  std::string case_name;
+  std::string family;  ///< of the case's keys
+  std::string message;
+  int cases = 0;  ///< tried until then, the one that caught it included
+};
+
+/// The cases of all invariants that mutants can be built for, made once.
+class HuntingGround {
+ public:
+  explicit HuntingGround(std::uint64_t seed = 1) : seed_(seed) {}
+
+  /// Tries the stage's invariants in their order until one fails, or only `only`.
+  Catch hunt(const Stage& stage, Device& device, const std::string& only = "");
+
+ private:
+  struct HuntingCase {
+    Case built;
+    std::string family;
+  };
+  const std::vector<HuntingCase>& cases_of(const Invariant& invariant);
+
+  std::uint64_t seed_;
+  std::map<std::string, std::vector<HuntingCase>> cases_;
+};
+
+/// The outcome for one mutant.
+struct HuntResult {
+  Mutant mutant;
+  Catch first;
+  std::string complaint;  ///< "" if it went as its description says, else what did not
+  bool waits = false;     ///< survived, but the invariant that is meant for it is not there yet
+};
+
+/// The stage of a mutant, which says what it is compiled for.
+Stage stage_of(const Mutant& mutant);
+
+/// Hunts a mutant and compares with its description.
+HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device);
+
+}  // namespace paged

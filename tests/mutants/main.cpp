@@ -1,0 +1,199 @@
+// paged_mutants: what `paged mutants` starts. See docs/mutants.md.
+#include "reference/input_error.h"
+#include "tests/harness/input_file.h"
+#include "tests/harness/json_report.h"
+#include "tests/harness/one_line.h"
+#include "tests/harness/text_table.h"
+#include "tests/mutants/cache_trial.h"
+#include "tests/mutants/hunt.h"
+#include "tests/mutants/mutant_report.h"
+#include "tests/mutants/recipe.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace paged {
+namespace {
+
+struct Options {
+  std::vector<std::string> groups, names, merged, written, checked;
+  std::optional<std::string> json;
+  int seeds = 1;
+  bool no_recipes = false;
+};
+
+MutantRow row_of(const HuntResult& result) {
+  const Mutant& mutant = result.mutant;
+  const Catch& first = result.first;
+  return {mutant.name,
+          mutant.group,
+          mutant.mistake,
+          mutant.proof,
+          first.caught_by,
+          first.invariant,
+          first.case_name,
+          first.family,
+          first.message,
+          first.cases,
+          result.complaint,
+          result.waits,
+          mutant.kernel->stage != nullptr,
+          mutant.bugs,
+          {}};
+}
+
+std::vector<Mutant> chosen_mutants(const Options& options) {
+  std::vector<Mutant> mutants;
+  for (const std::string& group : options.groups.empty() ? mutant_groups() : options.groups)
+    for (Mutant& mutant : read_mutants(group))
+      if (options.names.empty() ||
+          std::find(options.names.begin(), options.names.end(), mutant.name) != options.names.end())
+        mutants.push_back(std::move(mutant));
+  if (mutants.empty()) throw InputError("no mutant has any of these names");
+  return mutants;
+}
+
+/// The right kernels under the same cases, and under others' recipes.
+void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& recipes, Device& device,
+                       MutantReport& report, Progress& progress) {
+  report.seeds = options.seeds;
+  for (int seed = 1; seed <= options.seeds; ++seed) {
+    HuntingGround ground(seed);
+    for (const Stage& stage : stages(Backend::cpu)) {
+      progress.show("right stage " + std::to_string(stage.number) + ", seed " +
+                    std::to_string(seed));
+      const Catch alarm = ground.hunt(stage, device);
+      if (!alarm.caught_by.empty())
+        report.false_alarms.push_back("seed " + std::to_string(seed) + ", stage " + stage.name +
+                                      ", " + alarm.invariant + ", " + alarm.case_name + ": " +
+                                      alarm.message);
+    }
+  }
+  if (options.seeds < 1) return;
+  const Catch alarm = try_cache_kernels(cache_kernels(Backend::cpu), device);
+  if (!alarm.caught_by.empty())
+    report.false_alarms.push_back("cache kernels, " + alarm.case_name + ": " + alarm.message);
+  for (const Stage& stage : stages(Backend::cpu))
+    for (PreparedRecipe& recipe : recipes)
+      if (recipe.catches(stage, device))
+        report.false_alarms.push_back("the recipe " + recipe.recipe().name + " rejects stage " +
+                                      stage.name);
+}
+
+MutantReport hunt_all(const Options& options) {
+  MutantReport report;
+  const std::vector<Mutant> mutants = chosen_mutants(options);
+  const std::unique_ptr<Device> device = make_cpu_device();
+  std::vector<PreparedRecipe> recipes;
+  if (!options.no_recipes)
+    for (Recipe& recipe : read_recipes()) {
+      report.recipes.push_back({recipe.name, recipe.who, recipe.inputs, recipe.acceptance});
+      recipes.emplace_back(std::move(recipe));
+    }
+  Progress progress("hunting");
+  HuntingGround ground;
+  for (const Mutant& mutant : mutants) {
+    progress.show(mutant.name);
+    report.mutants.push_back(row_of(hunt_mutant(mutant, ground, *device)));
+    if (mutant.kernel->stage == nullptr || !mutant.proof.empty()) continue;
+    const Stage stage = stage_of(mutant);
+    for (PreparedRecipe& recipe : recipes)
+      if (recipe.catches(stage, *device))
+        report.mutants.back().recipes.push_back(recipe.recipe().name);
+  }
+  try_right_kernels(options, recipes, *device, report, progress);
+  return report;
+}
+
+std::string content_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError("cannot read '" + file + "'");
+  std::ostringstream content;
+  content << stream.rdbuf();
+  return content.str();
+}
+
+MutantReport merged(const std::vector<std::string>& files) {
+  MutantReport all;
+  for (const std::string& file : files)
+    all.merge(report_of(nlohmann::json::parse(content_of(file))));
+  return all;
+}
+
+int run(const Options& options) {
+  JsonFile json(options.json);
+  const MutantReport report = options.merged.empty() ? hunt_all(options) : merged(options.merged);
+  json.write(json_of(report));
+  if (!json.takes_standard_output()) print(report, std::cout);
+  bool documents_are_true = true;
+  for (const std::string& file : options.written)
+    OutputFile(file).commit(with_tables(content_of(file), report));
+  for (const std::string& file : options.checked)
+    if (const std::string old = content_of(file); with_tables(old, report) != old) {
+      documents_are_true = false;
+      std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
+    }
+  return report.all_well() && documents_are_true ? 0 : 1;
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App program(
+      "The harness against kernels broken on purpose, and others' recipes against them.");
+  program.name("paged mutants");
+  Options options;
+  program.add_option("--group", options.groups, "only this group; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  program.add_option("--mutant", options.names, "only this mutant; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  program.add_option("--seeds", options.seeds, "how many seeds the right kernels are tried with")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
+  program
+      .add_option("--json", options.json, "also write the results as JSON; - is standard output")
+      ->type_name("FILE");
+  program
+      .add_option("--merge", options.merged, "hunt nothing: put together what --json has written")
+      ->type_name("FILE...");
+  program.add_option("--write-markdown", options.written, "write the tables into these documents")
+      ->type_name("FILE...");
+  program
+      .add_option("--check-markdown", options.checked,
+                  "fail unless these documents have the tables")
+      ->type_name("FILE...");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << program.help();
+    return 0;
+  }
+  return run(options);
+}
+
+}  // namespace
+}  // namespace paged
+
+int main(int argc, char** argv) {
+  const auto complain = [](const std::string& message, int status) {
+    std::cout.flush();
+    std::cerr << "paged: " << paged::one_line(message) << '\n';
+    return status;
+  };
+  try {
+    return paged::parse_and_run(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what() + std::string("; paged mutants --help shows what there is"), 2);
+  } catch (const paged::InputError& error) {
+    return complain(error.what(), 2);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}

@@ -1,0 +1,36 @@
+// The zoo: kernels broken on purpose, as data.
+#pragma once
+#include "tests/mutants/mutant_kernels.h"
+
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// A small edit of one source file that makes one realistic mistake. The members are the keys of the
+/// files tests/mutants/*.json, which docs/mutants.md describes.
+struct Mutant {
+  std::string name;     ///< lower case with dashes, unique
+  std::string group;    ///< the file that it stands in, without .json
+  std::string mistake;  ///< one sentence, without a full stop
+  std::string file;     ///< source file that is edited
+  std::string source;   ///< stage file, or cache_operations, that is compiled with the edit
+  InstanceList instances = InstanceList::mutant;  ///< what it is compiled for
+  /// Who may be the first to catch it: ids of invariants, or of findings (finding_id()).
+  std::vector<std::string> expected;
+  /// The invariant that is there for this mistake, which must catch it by itself; "" if none is
+  /// there for it alone.
+  std::string meant;
+  std::vector<int>
+      bugs;           ///< known bugs of real kernels that it repeats, numbers of docs/mutants.md
+  std::string proof;  ///< why nothing can catch it; "" for all but equivalent mutants
+  const MutantKernel* kernel = nullptr;
+};
+
+/// Groups in the order in which they are shown: names of the files without .json.
+const std::vector<std::string>& mutant_groups();
+
+/// The mutants of a group. Throws InputError for JSON that is not as it should be.
+std::vector<Mutant> read_mutants(const std::string& group);
+
+}  // namespace paged

@@ -1,0 +1,257 @@
+#include "tests/mutants/mutant_report.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/text_table.h"
+#include "tests/mutants/mutant.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+namespace paged {
+namespace {
+
+constexpr const char* kOwnRecipe = "this harness";
+
+bool contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+struct Score {
+  int caught = 0;
+  int total = 0;
+};
+
+/// Over the mutants of decode attention. `recipe` "": the harness itself.
+Score score_of(const MutantReport& report, const std::string& recipe) {
+  Score score;
+  for (const MutantRow& row : report.hunted()) {
+    if (!row.for_recipes) continue;
+    ++score.total;
+    score.caught += recipe.empty() ? !row.caught_by.empty() : contains(row.recipes, recipe);
+  }
+  return score;
+}
+
+std::string text_of(const Score& score) {
+  return std::to_string(score.caught) + " of " + std::to_string(score.total);
+}
+
+std::string list_of(const std::vector<int>& numbers) {
+  std::string text;
+  for (int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text;
+}
+
+std::string percent_of(const Score& score) {
+  return score.total == 0 ? "-" : std::to_string(100 * score.caught / score.total) + " %";
+}
+
+std::string status_of(const MutantRow& row) {
+  if (row.waits) return "waits";
+  return row.caught_by.empty() ? "-" : "`" + row.caught_by + "`";
+}
+
+std::string zoo_table(const MutantReport& report) {
+  std::string text;
+  for (const std::string& group : mutant_groups()) {
+    std::string rows;
+    for (const MutantRow& row : report.mutants)
+      if (row.group == group && row.proof.empty())
+        rows += "| " + row.name + " | " + row.mistake + " | " + status_of(row) + " | " +
+                std::to_string(row.cases) + ", " + row.family + " | " +
+                (row.for_recipes ? std::to_string(row.recipes.size()) : "") + " | " +
+                list_of(row.bugs) + " |\n";
+    if (rows.empty()) continue;
+    text += "\n**" + group +
+            "**\n\n| mutant | mistake | caught by | after cases, in | recipes | bug |\n"
+            "| --- | --- | --- | --- | --- | --- |\n" +
+            rows;
+  }
+  return text;
+}
+
+std::string equivalents_table(const MutantReport& report) {
+  std::string text = "\n| edit | what it does | why nothing can catch it |\n| --- | --- | --- |\n";
+  for (const MutantRow& row : report.mutants)
+    if (!row.proof.empty())
+      text += "| " + row.name + " | " + row.mistake + " | " + row.proof + " |\n";
+  return text;
+}
+
+std::string recipes_table(const MutantReport& report) {
+  std::string text =
+      "\n| recipe | inputs | accepts | caught | |\n| --- | --- | --- | --- | --- |\n";
+  const auto add = [&](const RecipeRow& row, const Score& score) {
+    text += "| " + row.name + " | " + row.inputs + " | " + row.acceptance + " | " + text_of(score) +
+            " | " + percent_of(score) + " |\n";
+  };
+  add({kOwnRecipe, "", "families of inputs and lengths under which bugs show",
+       "derived bounds, bits, the CPU machine's findings"},
+      score_of(report, ""));
+  for (const RecipeRow& row : report.recipes) add(row, score_of(report, row.name));
+  return text;
+}
+
+std::string table_named(const std::string& name, const MutantReport& report) {
+  if (name == "zoo") return zoo_table(report);
+  if (name == "equivalents") return equivalents_table(report);
+  if (name == "recipes") return recipes_table(report);
+  throw InputError("there is no table of mutants '" + name +
+                   "'; there are zoo, equivalents, recipes");
+}
+
+nlohmann::json json_of(const MutantRow& row) {
+  return {{"name", row.name},          {"group", row.group},         {"mistake", row.mistake},
+          {"proof", row.proof},        {"caught_by", row.caught_by}, {"invariant", row.invariant},
+          {"case", row.case_name},     {"family", row.family},       {"cases", row.cases},
+          {"message", row.message},    {"complaint", row.complaint}, {"waits", row.waits},
+          {"decode", row.for_recipes}, {"bugs", row.bugs},           {"recipes", row.recipes}};
+}
+
+MutantRow row_of(const nlohmann::json& json) {
+  MutantRow row;
+  row.name = json.at("name");
+  row.group = json.at("group");
+  row.mistake = json.at("mistake");
+  row.proof = json.at("proof");
+  row.caught_by = json.at("caught_by");
+  row.invariant = json.at("invariant");
+  row.case_name = json.at("case");
+  row.family = json.at("family");
+  row.cases = json.at("cases");
+  row.message = json.at("message");
+  row.complaint = json.at("complaint");
+  row.waits = json.at("waits");
+  row.for_recipes = json.at("decode");
+  row.bugs = json.at("bugs").get<std::vector<int>>();
+  row.recipes = json.at("recipes").get<std::vector<std::string>>();
+  return row;
+}
+
+void print_zoo(const MutantReport& report, std::ostream& stream) {
+  TextTable table({"mutant", "mistake", "caught by", "tried as", "family", "cases", "result"});
+  for (const MutantRow& row : report.mutants) {
+    const bool same = !row.proof.empty();
+    const std::string good = same ? "equivalent" : row.waits ? "waits" : "caught";
+    table.add_row(
+        {row.name, row.mistake, row.caught_by.empty() ? "-" : row.caught_by, row.invariant,
+         row.family, std::to_string(row.cases), row.complaint.empty() ? good : "WRONG"},
+        row.complaint.empty() ? Colour::plain : Colour::bad);
+  }
+  table.print(stream);
+  for (const MutantRow& row : report.mutants)
+    if (!row.complaint.empty())
+      stream << "\n"
+             << row.name << " " << row.complaint
+             << (row.message.empty() ? "" : ":\n  " + row.message) << '\n';
+}
+
+}  // namespace
+
+std::vector<MutantRow> MutantReport::hunted() const {
+  std::vector<MutantRow> rows;
+  for (const MutantRow& row : mutants)
+    if (row.proof.empty() && !row.waits) rows.push_back(row);
+  return rows;
+}
+
+bool MutantReport::all_well() const {
+  return false_alarms.empty() &&
+         std::all_of(mutants.begin(), mutants.end(),
+                     [](const MutantRow& row) { return row.complaint.empty(); });
+}
+
+void MutantReport::merge(const MutantReport& other) {
+  mutants.insert(mutants.end(), other.mutants.begin(), other.mutants.end());
+  false_alarms.insert(false_alarms.end(), other.false_alarms.begin(), other.false_alarms.end());
+  seeds = std::max(seeds, other.seeds);
+  if (recipes.empty()) recipes = other.recipes;
+}
+
+nlohmann::json json_of(const MutantReport& report) {
+  nlohmann::json mutants = nlohmann::json::array();
+  nlohmann::json equivalent = nlohmann::json::array();
+  nlohmann::json waiting = nlohmann::json::array();
+  for (const MutantRow& row : report.mutants)
+    (row.waits ? waiting : row.proof.empty() ? mutants : equivalent).push_back(json_of(row));
+  const auto caught = std::count_if(mutants.begin(), mutants.end(), [](const nlohmann::json& row) {
+    return row.at("caught_by") != "";
+  });
+  nlohmann::json recipes = nlohmann::json::array();
+  const auto add = [&](const RecipeRow& row, const Score& score) {
+    recipes.push_back({{"name", row.name},
+                       {"caught", score.caught},
+                       {"total", score.total},
+                       {"who", row.who},
+                       {"inputs", row.inputs},
+                       {"acceptance", row.acceptance}});
+  };
+  add({kOwnRecipe, "", "", ""}, score_of(report, ""));
+  for (const RecipeRow& row : report.recipes) add(row, score_of(report, row.name));
+  return {{"total", mutants.size()},
+          {"caught", caught},
+          {"false_alarms", report.false_alarms.size()},
+          {"alarms", report.false_alarms},
+          {"seeds", report.seeds},
+          {"mutants", mutants},
+          {"equivalent", equivalent},
+          {"waiting", waiting},
+          {"recipes", recipes}};
+}
+
+MutantReport report_of(const nlohmann::json& json) {
+  MutantReport report;
+  for (const char* list : {"mutants", "equivalent", "waiting"})
+    for (const nlohmann::json& row : json.at(list)) report.mutants.push_back(row_of(row));
+  for (const nlohmann::json& row : json.at("recipes"))
+    if (row.at("name") != kOwnRecipe)
+      report.recipes.push_back(
+          {row.at("name"), row.at("who"), row.at("inputs"), row.at("acceptance")});
+  report.false_alarms = json.at("alarms").get<std::vector<std::string>>();
+  report.seeds = json.at("seeds");
+  return report;
+}
+
+void print(const MutantReport& report, std::ostream& stream) {
+  print_zoo(report, stream);
+  const std::vector<MutantRow> hunted = report.hunted();
+  const auto caught = std::count_if(hunted.begin(), hunted.end(),
+                                    [](const MutantRow& row) { return !row.caught_by.empty(); });
+  stream << '\n'
+         << caught << " of " << hunted.size() << " mutants caught, " << report.false_alarms.size()
+         << " false alarms on right kernels over " << report.seeds
+         << (report.seeds == 1 ? " seed" : " seeds") << '\n';
+  for (const std::string& alarm : report.false_alarms) stream << "  " << alarm << '\n';
+  if (report.recipes.empty()) return;
+  stream << '\n';
+  TextTable table({"recipe", "inputs", "accepts", "caught", ""});
+  const auto add = [&](const RecipeRow& row, const Score& score) {
+    table.add_row({row.name, row.inputs, row.acceptance, text_of(score), percent_of(score)});
+  };
+  add({kOwnRecipe, "", "", ""}, score_of(report, ""));
+  for (const RecipeRow& row : report.recipes) add(row, score_of(report, row.name));
+  table.print(stream);
+}
+
+std::string with_tables(const std::string& markdown, const MutantReport& report) {
+  const std::string begin = "<!-- mutants: ";
+  const std::string end = "<!-- end -->";
+  std::string text;
+  std::size_t position = 0;
+  for (std::size_t mark = 0; (mark = markdown.find(begin, position)) != markdown.npos;) {
+    const std::size_t name = mark + begin.size();
+    const std::size_t after_name = markdown.find(" -->", name);
+    const std::size_t last = markdown.find(end, name);
+    if (last == markdown.npos || after_name > last)
+      throw InputError("a line '" + begin + "' has no '" + end + "' behind it");
+    text += markdown.substr(position, after_name + 4 - position) + "\n" +
+            table_named(markdown.substr(name, after_name - name), report) + "\n";
+    position = last;
+  }
+  if (position == 0) throw InputError("there is no line '" + begin + "NAME -->'");
+  return text + markdown.substr(position);
+}
+
+}  // namespace paged

@@ -1,0 +1,52 @@
+// What `paged mutants` says: for people, for programs, and for the documents that quote it.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace paged {
+
+/// One mutant as it stands in JSON, whether it was hunted now or read from a file.
+struct MutantRow {
+  std::string name, group, mistake, proof;
+  std::string caught_by, invariant, case_name, family, message;
+  int cases = 0;
+  std::string complaint;
+  bool waits = false;
+  bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
+  std::vector<int> bugs;
+  std::vector<std::string> recipes;  ///< names of those that catch it
+};
+
+/// A recipe, told to people.
+struct RecipeRow {
+  std::string name, who, inputs, acceptance;
+};
+
+struct MutantReport {
+  std::vector<MutantRow> mutants;
+  std::vector<RecipeRow> recipes;
+  std::vector<std::string> false_alarms;  ///< one line each
+  int seeds = 0;                          ///< that the right stages were tried with
+
+  /// Neither equivalent nor waiting.
+  std::vector<MutantRow> hunted() const;
+  bool all_well() const;
+  /// Adds what another part of the zoo gave.
+  void merge(const MutantReport& other);
+};
+
+/// The keys of docs/command_line.md.
+nlohmann::json json_of(const MutantReport& report);
+MutantReport report_of(const nlohmann::json& json);
+
+void print(const MutantReport& report, std::ostream& stream);
+
+/// Puts the tables of the report between the lines `<!-- mutants: NAME -->` and `<!-- end -->` of a
+/// text: NAME is "zoo", "equivalents" or "recipes". Throws InputError for another name, for a mark
+/// without an end, and if there is no mark.
+std::string with_tables(const std::string& markdown, const MutantReport& report);
+
+}  // namespace paged

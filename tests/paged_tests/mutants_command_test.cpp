@@ -1,0 +1,89 @@
+// `paged mutants`: what it writes for programs, and that it refuses and complains. That the zoo is
+// caught is tested by the zoo itself (tests/mutants/CMakeLists.txt).
+#include "tests/harness/output_file.h"
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/paged_tests/child_process.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace paged {
+namespace {
+
+using nlohmann::json;
+using testing::content_of;
+using testing::ProcessResult;
+using testing::run_paged;
+using testing::TemporaryFolder;
+
+class MutantsCommandTest : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(MutantsCommandTest, WritesTheContractsKeys) {
+  const ProcessResult result =
+      run_paged({"mutants", "--mutant", "qk-page-le", "--seeds", "0", "--json", file("m.json")});
+  EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+  const json report = json::parse(content_of(folder_ / "m.json"));
+  EXPECT_EQ(report.at("total"), 1);
+  EXPECT_EQ(report.at("caught"), 1);
+  EXPECT_EQ(report.at("false_alarms"), 0);
+  const json& mutant = report.at("mutants").at(0);
+  EXPECT_EQ(mutant.at("name"), "qk-page-le");
+  EXPECT_EQ(mutant.at("caught_by"), "in-bounds");
+  EXPECT_EQ(mutant.at("family"), "normal");
+  EXPECT_NE(mutant.at("mistake"), "");
+  ASSERT_GT(report.at("recipes").size(), 1U);
+  EXPECT_EQ(report.at("recipes").at(0).at("name"), "this harness");
+  for (const json& recipe : report.at("recipes")) {
+    EXPECT_EQ(recipe.at("total"), 1);
+    EXPECT_TRUE(recipe.at("caught").is_number_integer());
+  }
+}
+
+/// Two results of one mutant each, put together into a document and compared with it.
+TEST_F(MutantsCommandTest, MergesResultsAndKeepsDocumentsTrue) {
+  for (const char* name : {"qk-page-le", "qk-no-scale"})
+    ASSERT_EQ(run_paged({"mutants", "--mutant", name, "--seeds", "0", "--no-recipes", "--json",
+                         file(std::string(name) + ".json")})
+                  .exit_status,
+              0);
+  const std::string document =
+      folder_.write("d.md", "# A\n<!-- mutants: zoo -->\n<!-- end -->\nB\n");
+  const std::vector<std::string> merge = {"mutants", "--merge", file("qk-page-le.json"),
+                                          file("qk-no-scale.json")};
+  const auto with = [&](const char* option) {
+    std::vector<std::string> arguments = merge;
+    arguments.insert(arguments.end(), {option, document});
+    return run_paged(arguments);
+  };
+  EXPECT_EQ(with("--check-markdown").exit_status, 1) << "the document has no table yet";
+  EXPECT_EQ(with("--write-markdown").exit_status, 0);
+  EXPECT_EQ(with("--check-markdown").exit_status, 0);
+  const std::string text = content_of(document);
+  EXPECT_TRUE(text.starts_with("# A\n")) << text;
+  EXPECT_TRUE(text.ends_with("<!-- end -->\nB\n")) << text;
+  for (const char* name : {"| qk-page-le |", "| qk-no-scale |"})
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+}
+
+TEST_F(MutantsCommandTest, RefusesWrongRequests) {
+  const ProcessResult group = run_paged({"mutants", "--group", "qq"});
+  EXPECT_EQ(group.exit_status, 2);
+  EXPECT_NE(group.err.find("'qq'"), std::string::npos) << group.err;
+  EXPECT_NE(group.err.find("softmax"), std::string::npos) << group.err;
+  EXPECT_EQ(run_paged({"mutants", "--mutant", "nobody"}).exit_status, 2);
+  EXPECT_EQ(run_paged({"mutants", "--sneeds", "1"}).exit_status, 2);
+  EXPECT_EQ(run_paged({"mutants", "--merge", file("none.json")}).exit_status, 2);
+}
+
+TEST_F(MutantsCommandTest, HelpIsItsOwn) {
+  const ProcessResult result = run_paged({"mutants", "--help"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_NE(result.out.find("--group"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace paged
