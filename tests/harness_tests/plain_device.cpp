@@ -26,8 +26,12 @@ void PlainDevice::download(void* host, const void* device, std::size_t bytes) {
 
 void PlainDevice::report_read_outside(const char* what) {
   if (!findings_.empty()) return;  // one is enough
-  findings_.push_back({FindingKind::out_of_bounds_read, "plain_attention", "",
-                       std::string(what) + " outside its allocation", "", 1});
+  findings_.push_back({.kind = FindingKind::out_of_bounds_read,
+                       .kernel = "plain_attention",
+                       .location = "",
+                       .message = std::string(what) + " outside its allocation",
+                       .advice = "",
+                       .schedule = ""});
 }
 
 }  // namespace paged::testing
