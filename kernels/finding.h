@@ -33,8 +33,9 @@ struct Finding {
   std::string location;  ///< "file:line" of the access or operation, "" if unknown
   std::string message;   ///< what happened and where (block, warp, lane), one sentence
   std::string advice;    ///< what to do about it, one sentence
-  std::string schedule;  ///< that shows it: "random, seed 7"; "" for the CPU machine's usual order
   std::uint64_t count = 1;
+  /// That shows it: "random, seed 7"; "" for the CPU machine's usual order.
+  std::string schedule = {};
 };
 
 /// "out-of-bounds read at stage_01.cu:40 in naive_paged_gather: message (schedule random, seed 7).

@@ -45,11 +45,12 @@ void AccessChecker::end_block(Worker& worker) {
   if (worker.launch->checked) global_.end_block();
 }
 
-void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
+void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment,
+                                     std::uintptr_t instruction) {
   // Before the access is looked at: nothing may come between that and the access itself.
   if (preempts_ && worker.ready.gives_way()) give_way(worker);
   Region& region = recent(access.pc);
-  if (!region.holds(access.address, access.size)) region = find_region(worker, access);
+  if (!region.holds(access.address, access.size)) region = find_region(worker, access, instruction);
   if (region.size == 0) {
     report_out_of_bounds(worker, access);
     stop_block(worker);
@@ -87,14 +88,16 @@ void AccessChecker::check_races(Worker& worker, Region& region, const Access& ac
 
 // Besides allocations a kernel may use its shared memory, its arguments and the program's
 // constants.
-Region AccessChecker::find_region(const Worker& worker, const Access& access) {
+Region AccessChecker::find_region(const Worker& worker, const Access& access,
+                                  std::uintptr_t instruction) {
   const UncheckedScope unchecked;
   const Allocation* allocation = device_memory().find(access.address);
   if (allocation != nullptr && access.size <= allocation->end() - access.address)
     return {allocation->begin(), allocation->bytes,
             allocation->tracked ? allocation->written : nullptr, Region::Kind::allocation};
 
-  if (access.address - tls_begin_ < tls_size_) return find_shared_region(worker, access);
+  if (access.address - tls_begin_ < tls_size_)
+    return find_shared_region(worker, access, instruction);
 
   const LaunchRequest& launch = *worker.launch;
   const ProgramImage& image = program_image();
@@ -105,22 +108,25 @@ Region AccessChecker::find_region(const Worker& worker, const Access& access) {
   return {};
 }
 
-Region AccessChecker::find_shared_region(const Worker& worker, const Access& access) {
+Region AccessChecker::find_shared_region(const Worker& worker, const Access& access,
+                                         std::uintptr_t instruction) {
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
   Region region{dynamic, worker.launch->shared_bytes, nullptr, Region::Kind::shared};
   if (access.address - dynamic < kMaxSharedBytes) {
-    const bool meant = !static_shared_.is_used_by(access.pc);
+    const bool meant = !static_shared_.is_used_by(instruction);
     return meant && region.holds(access.address, access.size) ? region : Region{};
   }
-  const ThreadLocalExtent variable = static_shared_.find(access.pc, access.address, access.size);
+  const ThreadLocalExtent variable = static_shared_.find(instruction, access.address, access.size);
   region.begin = variable.begin;
   region.size = variable.size;
   return region;
 }
 
 std::string AccessChecker::describe_bad_address(const Worker& worker, const Access& access) const {
-  if (std::string text = static_shared_.describe(access.pc, access.address); !text.empty())
-    return text;
+  constexpr std::uintptr_t kNear = 4096;  // past the last variable
+  if (access.address - tls_begin_ < tls_size_ + kNear)
+    if (std::string text = static_shared_.describe(access.pc, access.address); !text.empty())
+      return text;
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
   if (access.address - dynamic < kMaxSharedBytes)
     return "at byte " + std::to_string(access.address - dynamic) +

@@ -87,12 +87,19 @@ class AccessChecker {
            all_written<kSize>(region.written + (address - region.begin)))) [[likely]]
         return;
     }
-    check_thoroughly(worker, {address, kSize, kind, pc}, kSize);
+    check_instruction(worker, {address, kSize, kind, pc}, kSize);
   }
 
-  /// Checks an access of any size. `alignment` is what a GPU asks for: the size, or 1 where the
-  /// compiler copies an object of another size.
-  void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment);
+  /// Checks an access of any size by one instruction. `alignment` is what a GPU asks for: the size,
+  /// or 1 where the compiler copies an object of another size.
+  void check_instruction(Worker& worker, const Access& access, std::size_t alignment) {
+    check_thoroughly(worker, access, alignment, access.pc);
+  }
+  /// The same for an operation of the machine, which may touch several variables; the access's pc is
+  /// that of the call.
+  void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
+    check_thoroughly(worker, access, alignment, kNoInstruction);
+  }
 
   /// Does an atomic that has been checked, update(). Those on global memory order blocks.
   template <typename F>
@@ -102,6 +109,11 @@ class AccessChecker {
 
  private:
   static constexpr std::size_t kNumRecent = 512;
+  static constexpr std::uintptr_t kNoInstruction = 0;
+
+  /// instruction: the access's pc, or kNoInstruction.
+  void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment,
+                        std::uintptr_t instruction);
 
   /// Where the access at a program counter went last: nearly always where it goes next.
   Region& recent(std::uintptr_t pc) { return recent_[(pc ^ pc >> 9) % kNumRecent]; }
@@ -115,8 +127,8 @@ class AccessChecker {
   }
 
   /// The region that an access lies in; its size is 0 if there is none.
-  Region find_region(const Worker& worker, const Access& access);
-  Region find_shared_region(const Worker& worker, const Access& access);
+  Region find_region(const Worker& worker, const Access& access, std::uintptr_t instruction);
+  Region find_shared_region(const Worker& worker, const Access& access, std::uintptr_t instruction);
   /// "right past the end of 'keys' (4096 bytes)", for an access that lies in no region.
   std::string describe_bad_address(const Worker& worker, const Access& access) const;
   void check_races(Worker& worker, Region& region, const Access& access);

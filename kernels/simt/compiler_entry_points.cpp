@@ -21,7 +21,7 @@ template <std::size_t kSize>
 void see_range(const void* address, std::size_t size, AccessKind kind, void* pc) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
-  current_worker->checker.check_thoroughly(
+  current_worker->checker.check_instruction(
       *current_worker, {where, size, kind, reinterpret_cast<std::uintptr_t>(pc)}, 1);
 }
 

@@ -87,8 +87,8 @@ std::vector<Finding> FindingLog::take() {
                     location_of(recorded.place, lines),
                     recorded.message,
                     recorded.advice == nullptr ? advice_for(recorded.kind) : recorded.advice,
-                    describe(recorded.schedule),
-                    recorded.count};
+                    recorded.count,
+                    describe(recorded.schedule)};
     if (const std::string other = location_of(recorded.other, lines); !other.empty())
       finding.message += " at " + other;
     // The compiler may have made several copies of one line.

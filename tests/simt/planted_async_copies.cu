@@ -281,23 +281,23 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels) {
                          const char* kernel, const char* message) {
     kernels.push_back({name, file, run_it, {{kind, kernel, message}}, true});
   };
-  const auto clean = [&](const char* name, void (*run_it)(Device&)) {
-    kernels.push_back({name, file, run_it, {}});
+  const auto clean = [&](const char* name, void (*run_it)(Device&), FindingKind looks_like) {
+    kernels.push_back({name, file, run_it, {}, false, looks_like});
   };
   plant("no wait", run<no_wait>, early, "no_wait",
         "4-byte read at byte 128 of 'tile' before a 4-byte asynchronous copy by thread (32,0,0) "
         "(warp 1, lane 0) has been waited for, which starts at planted_async_copies.cu:");
-  clean("wait, then a barrier", run<wait_then_barrier>);
+  clean("wait, then a barrier", run<wait_then_barrier>, early);
   plant("own bytes without wait", run<own_bytes_without_wait>, early, "own_bytes_without_wait",
         "thread (0,0,0) (warp 0, lane 0): 4-byte read at byte 0 of 'tile' before");
-  clean("own bytes after the wait", run<own_bytes_after_wait>);
+  clean("own bytes after the wait", run<own_bytes_after_wait>, early);
   plant(
       "wait for too few groups", run<two_buffers<2>>, early, "two_buffers",
       "4-byte read at byte 128 of 'buffers' before a 4-byte asynchronous copy by thread (32,0,0)");
-  clean("two buffers", run<two_buffers<1>>);
-  clean("two buffers, one at a time", run<two_buffers<0>>);
+  clean("two buffers", run<two_buffers<1>>, early);
+  clean("two buffers, one at a time", run<two_buffers<0>>, early);
   plant("copy in no group", run<no_group>, early, "no_group", "of 'tile' before a 4-byte");
-  clean("wait for copies in no group", run<no_group_wait_all>);
+  clean("wait for copies in no group", run<no_group_wait_all>, early);
   plant("wait by one thread", run<wait_by_one>, early, "wait_by_one",
         "thread (0,0,0) (warp 0, lane 0): 4-byte read at byte 4 of 'tile' before a 4-byte "
         "asynchronous copy by thread (1,0,0)");
@@ -311,7 +311,7 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels) {
         "read_what_others_waited_for",
         "thread (32,0,0) (warp 1, lane 0): 4-byte read at byte 0 of 'tile' races with a write by "
         "thread (0,0,0) (warp 0, lane 0) at planted_async_copies.cu:");
-  clean("warp barrier after the wait", run<warp_barrier_after_wait>);
+  clean("warp barrier after the wait", run<warp_barrier_after_wait>, race);
   plant("copy over what is read", run<copy_over_what_is_read>, race, "copy_over_what_is_read",
         "4-byte read at byte 0 of 'tile' races with a write by thread (0,0,0)");
 
@@ -323,7 +323,7 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels) {
   plant("write to where a copy comes from", run<write_to_source>, race, "write_to_source",
         "4-byte asynchronous copy from byte 0 of 'values', which was overwritten before the copy "
         "had arrived");
-  clean("write to the source after the wait", run<write_to_source_after_wait>);
+  clean("write to the source after the wait", run<write_to_source_after_wait>, race);
 
   plant("copy to a misaligned address", run<misaligned_destination>, FindingKind::misaligned_access,
         "misaligned_destination",
@@ -331,11 +331,11 @@ void add_planted_async_copies(std::vector<PlantedKernel>& kernels) {
   plant("copy from a misaligned address", run<misaligned_source>, FindingKind::misaligned_access,
         "misaligned_source",
         "8-byte asynchronous copy from an address that is 4 past a multiple of 8 bytes");
-  clean("aligned copies", run<aligned_copies>);
+  clean("aligned copies", run<aligned_copies>, FindingKind::misaligned_access);
   plant("copy from past the end", run<past_the_end>, FindingKind::out_of_bounds_read,
         "past_the_end",
         "thread (63,0,0) (warp 1, lane 31): 16-byte read right past the end of 'values'");
-  clean("zeros past the end", run<zeros_past_the_end>);
+  clean("zeros past the end", run<zeros_past_the_end>, FindingKind::out_of_bounds_read);
   plant("more source than copy", run<too_much_source>, FindingKind::out_of_bounds_read,
         "too_much_source", "4-byte asynchronous copy that reads 8 bytes");
   plant("copy past the dynamic shared memory", run<past_shared_memory, 128>,

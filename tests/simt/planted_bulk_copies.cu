@@ -328,10 +328,10 @@ void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels) {
                          const char* kernel, const char* message, bool needs_checker = true) {
     kernels.push_back({name, file, run_it, {{kind, kernel, message}}, needs_checker});
   };
-  const auto clean = [&](const char* name, void (*run_it)(Device&)) {
-    kernels.push_back({name, file, run_it, {}});
+  const auto clean = [&](const char* name, void (*run_it)(Device&), FindingKind looks_like) {
+    kernels.push_back({name, file, run_it, {}, false, looks_like});
   };
-  clean("bulk wait by all", run<wait_by_all>);
+  clean("bulk wait by all", run<wait_by_all>, early);
   plant("bulk bytes without a wait", run<no_wait_but_a_barrier>, early, "no_wait_but_a_barrier",
         "4-byte read at byte 0 of 'tile' before a 256-byte asynchronous copy by thread (0,0,0) "
         "(warp 0, lane 0) has been waited for, which starts at planted_bulk_copies.cu:");
@@ -342,18 +342,19 @@ void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels) {
   plant("bulk wait by one thread", run<wait_by_one_thread>, race, "wait_by_one_thread",
         "4-byte read at byte 4 of 'tile' races with a bulk copy whose mbarrier the thread has not "
         "waited for, which starts at planted_bulk_copies.cu:");
-  clean("bulk wait by one thread, then a barrier", run<wait_by_one_thread_then_barrier>);
-  clean("bulk wait by one lane, then a warp barrier", run<wait_by_one_lane_then_warp_barrier>);
+  clean("bulk wait by one thread, then a barrier", run<wait_by_one_thread_then_barrier>, race);
+  clean("bulk wait by one lane, then a warp barrier", run<wait_by_one_lane_then_warp_barrier>,
+        race);
 
   plant("arrival before the read", run<reuse<false>>, race, "reuse",
         "thread (0,0,0) (warp 0, lane 0): 256-byte write at byte 0 of 'tile' races with a read by "
         "thread (32,0,0)");
-  clean("arrival after the read", run<reuse<true>>);
+  clean("arrival after the read", run<reuse<true>>, race);
   plant(
       "arrival without a wait", run<read_what_others_wrote<false>>, race, "read_what_others_wrote",
       "thread (40,0,0) (warp 1, lane 8): 4-byte read at byte 92 of 'shared' races with a write by "
       "thread (23,0,0)");
-  clean("arrival and wait", run<read_what_others_wrote<true>>);
+  clean("arrival and wait", run<read_what_others_wrote<true>>, misuse);
   plant("write after the arrival", run<write_after_arrival>, race, "write_after_arrival",
         "4-byte read at byte 252 of 'shared' races with a write by thread (63,0,0)");
 
@@ -365,7 +366,7 @@ void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels) {
         "of 'all_here' in its phase 0 lacks 1 of 65 arrivals", false);
   plant("tries without end", run<try_for_ever>, deadlock, "try_for_ever",
         "of 'all_here' in its phase 0 lacks 1 of 2 arrivals", false);
-  clean("tries, then arrivals", run<try_then_arrive>);
+  clean("tries, then arrivals", run<try_then_arrive>, misuse);
 
   plant("mbarrier that nobody made", run<use_without_init>, misuse, "use_without_init",
         "uses an mbarrier at byte 0 of 'barrier', which no mbarrier_init() has made", false);
@@ -383,7 +384,7 @@ void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels) {
         "thread (0,0,0)");
   plant("mbarrier overwritten", run<overwrite_barrier>, race, "overwrite_barrier",
         "8-byte write at byte 0 of 'barrier' races with a read by thread");
-  clean("mbarrier made anew", run<make_anew>);
+  clean("mbarrier made anew", run<make_anew>, misuse);
 
   plant("misaligned bulk copy", run<misaligned_bulk>, FindingKind::misaligned_access,
         "misaligned_bulk",

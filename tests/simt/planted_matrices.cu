@@ -208,10 +208,10 @@ void add_planted_matrices(std::vector<PlantedKernel>& kernels) {
                          const char* kernel, const char* message, bool needs_checker = true) {
     kernels.push_back({name, file, run_it, {{kind, kernel, message}}, needs_checker});
   };
-  const auto clean = [&](const char* name, void (*run_it)(Device&)) {
-    kernels.push_back({name, file, run_it, {}});
+  const auto clean = [&](const char* name, void (*run_it)(Device&), FindingKind looks_like) {
+    kernels.push_back({name, file, run_it, {}, false, looks_like});
   };
-  clean("filled rows", run<load_filled_rows>);
+  clean("filled rows", run<load_filled_rows>, FindingKind::uninitialised_read);
   // The fourth matrix: lane 0 is the first to read of it.
   plant(
       "rows that nothing has written", run<load_unwritten_rows>, FindingKind::uninitialised_read,
@@ -221,14 +221,14 @@ void add_planted_matrices(std::vector<PlantedKernel>& kernels) {
         FindingKind::uninitialised_read, "load_transposed_unwritten_rows",
         "thread (3,0,0) (warp 0, lane 3): 2-byte read of shared memory that nothing in this block "
         "has written, at byte 112 of 'rows'");
-  clean("one of many rows", run<load_one_of_many_rows>);
+  clean("one of many rows", run<load_one_of_many_rows>, FindingKind::uninitialised_read);
   plant("rows without a barrier", run<load_rows_without_sync>, FindingKind::data_race,
         "load_rows_without_sync",
         "4-byte read at byte 128 of 'rows' races with a write by thread (8,0,0)");
   plant("rows overwritten without a barrier", run<overwrite_rows_without_sync>,
         FindingKind::data_race, "overwrite_rows_without_sync", "of 'rows' races with a ");
-  clean("rows overwritten after a barrier", run<overwrite_rows_after_sync>);
-  clean("rows of which each lane reads its own words", run<load_own_words>);
+  clean("rows overwritten after a barrier", run<overwrite_rows_after_sync>, FindingKind::data_race);
+  clean("rows of which each lane reads its own words", run<load_own_words>, FindingKind::data_race);
   plant("misaligned rows", run<load_misaligned_rows>, FindingKind::misaligned_access,
         "load_misaligned_rows",
         "ldmatrix of a row at an address that is 8 past a multiple of 16 bytes");
@@ -240,11 +240,12 @@ void add_planted_matrices(std::vector<PlantedKernel>& kernels) {
         FindingKind::read_before_arrival, "load_rows_that_are_under_way",
         "4-byte read at byte 0 of 'rows' before a 16-byte asynchronous copy by thread (0,0,0)");
 
-  clean("product by all lanes", run<multiply_by_all>);
+  clean("product by all lanes", run<multiply_by_all>, FindingKind::warp_lane_missing);
   plant("product in half a warp", run<multiply_in_half_a_warp>, FindingKind::deadlock,
         "multiply_in_half_a_warp",
         "threads 0-15 wait at mma_m16n8k8 at planted_matrices.cu:", false);
-  clean("product by one warp of two", run<multiply_by_warps_of_their_own, 64>);
+  clean("product by one warp of two", run<multiply_by_warps_of_their_own, 64>,
+        FindingKind::deadlock);
   plant("two kinds of product", run<two_products>, FindingKind::warp_operation_mismatch,
         "two_products", "is at mma_m16n8k16 of bf16 at planted_matrices.cu:", false);
   plant("product without the last lane", run<multiply_after_exit>, FindingKind::warp_lane_missing,
@@ -253,7 +254,7 @@ void add_planted_matrices(std::vector<PlantedKernel>& kernels) {
   plant("product in a small block", run<multiply_in_a_small_block, 16>,
         FindingKind::warp_lane_missing, "multiply_in_a_small_block",
         "calls mma_m16n8k8, which needs all 32 lanes, in a warp of 16 threads", false);
-  clean("many products", run<many_products, 64>);
+  clean("many products", run<many_products, 64>, FindingKind::warp_operation_mismatch);
 }
 
 }  // namespace paged::PAGED_BACKEND
