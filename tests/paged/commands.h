@@ -12,6 +12,7 @@ enum ExitStatus { kAllHeld = 0, kSomethingFailed = 1, kWrongRequest = 2 };
 void add_list_command(CLI::App& program, int& status);
 void add_run_command(CLI::App& program, int& status);
 void add_check_command(CLI::App& program, int& status);
+void add_count_command(CLI::App& program, int& status);
 void add_trace_command(CLI::App& program, int& status);
 
 }  // namespace paged

@@ -1,4 +1,4 @@
-// paged: run, check and trace paged decode attention. See docs/command_line.md.
+// paged: run, check, trace and count paged decode attention. See docs/command_line.md.
 #include "kernels/device.h"
 #include "reference/input_error.h"
 #include "tests/harness/one_line.h"
@@ -44,7 +44,7 @@ int help(const CLI::App& program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Paged decode attention: run stages, check what they promise, trace addresses.");
+  CLI::App program("Paged decode attention: run stages, check what they promise, trace addresses, count transactions.");
   program.name("paged");
   program.require_subcommand(1);
   program.footer(
@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   paged::add_run_command(program, status);
   paged::add_check_command(program, status);
   paged::add_trace_command(program, status);
+  paged::add_count_command(program, status);
   try {
     check_command_name(program, argc, argv);
     program.parse(argc, argv);

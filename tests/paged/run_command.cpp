@@ -71,6 +71,7 @@ void print(const std::vector<StageRun>& runs) {
         "stage " + std::to_string(run.stage_number) + " on " + run.case_name + ": ";
     if (!run.comparison.message.empty()) std::cout << who << run.comparison.message << '\n';
     for (const std::string& fault : run.faults) std::cout << who << fault << '\n';
+    if (!run.hint.empty()) std::cout << coloured("hint: " + who + run.hint, Colour::dim) << '\n';
   }
 }
 
@@ -95,7 +96,7 @@ int run(const RunRequest& request) {
       for (const Stage* stage : stages) {
         progress.show("stage " + std::to_string(stage->number) + " on " + c.name);
         KernelUnderTest kernel(*stage, *device);
-        runs.push_back(run_on_case(kernel, c));
+        runs.push_back(run_on_case(kernel, c, LoadHints::yes));
         all_passed = all_passed && runs.back().comparison.passed;
       }
   }
