@@ -1,5 +1,6 @@
 // Where kernels run and what memory they see: a GPU or the CPU machine behind one interface.
 #pragma once
+#include "kernels/counts.h"
 #include "kernels/finding.h"
 
 #include <cstddef>
@@ -59,6 +60,12 @@ class Device {
   virtual void finish() = 0;
   /// What checked execution has found since the last call. Always empty on a GPU.
   virtual std::vector<Finding> take_findings() = 0;
+
+  /// From here on launches of checked kernels are counted, or no longer. Only the CPU machine counts;
+  /// it starts without.
+  virtual void switch_counting(bool /*on*/) {}
+  /// What was counted since the last call. It does not depend on the number of workers.
+  virtual LaunchCounts take_counts() { return {}; }
 };
 
 /// The CPU machine, with the launch limits of an H200. One per process at a time.

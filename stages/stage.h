@@ -1,10 +1,12 @@
 // What every stage states about itself, and how it is run.
 #pragma once
+#include "kernels/counts.h"
 #include "kernels/device.h"
 #include "kernels/paged_decode.h"
 #include "reference/decode_shape.h"
 #include "reference/scalar_type.h"
 #include "reference/stage_arithmetic.h"
+#include "stages/call_shape.h"
 #include "stages/instance_lists.h"
 
 #include <cstddef>
@@ -65,6 +67,8 @@ struct Stage {
   /// Launches on the device that args' pointers belong to; returns before it is done.
   /// Throws DeviceError if the launch fails. args must be valid and supported.
   void (*run)(const paged_decode_args& args) = nullptr;
+  /// What the launches ask of memory, by phase, from the shape alone; null if the stage does not say.
+  CountsByPhase (*predict)(const CallShape& call) = nullptr;
 };
 
 /// Throws InputError if the stage is not built for the shape's types and sizes, or if its launch

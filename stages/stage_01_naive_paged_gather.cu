@@ -16,6 +16,7 @@
 #include "kernels/phase.h"
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
+#include "stages/cost_of_stages.h"
 #include "stages/dispatch.cuh"
 #include "stages/shared_memory.h"
 #include "stages/stage.h"
@@ -101,6 +102,7 @@ Stage stage_01_naive_paged_gather() {
   stage.arithmetic.guards_denominator = false;
   stage.plan = plan;
   stage.run = run;
+  stage.predict = predict_stage_01;
   return stage;
 }
 

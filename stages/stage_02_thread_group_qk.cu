@@ -13,6 +13,7 @@
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"
+#include "stages/cost_of_stages.h"
 #include "stages/dispatch.cuh"
 #include "stages/shared_memory.h"
 #include "stages/stage.h"
@@ -71,6 +72,7 @@ Stage stage_02_thread_group_qk() {
   stage.arithmetic.guards_denominator = false;
   stage.plan = plan;
   stage.run = run;
+  stage.predict = predict_stage_02;
   return stage;
 }
 

@@ -3,7 +3,8 @@
 // Adds      the two-pass stable softmax: the greatest logit, found by shuffles within warps and
 //           through shared memory between them, is subtracted before exp(). Read
 //           kernels/softmax.cuh.
-// Expect    right answers for logits of any size; the same loads as stage 2, two barriers more.
+// Expect    right answers for logits of any size; as many barriers as stage 2, since the barrier
+//           that shares the maxima publishes the logits, too.
 // Still     values one scalar at a time (stage 4). All logits of a sequence in shared memory
 // wrong     (stage 5).
 //
@@ -11,6 +12,7 @@
 #include "kernels/scalar_pv.cuh"
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"
+#include "stages/cost_of_stages.h"
 #include "stages/dispatch.cuh"
 #include "stages/shared_memory.h"
 #include "stages/stage.h"
@@ -63,6 +65,7 @@ Stage stage_03_two_pass_softmax() {
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.plan = plan;
   stage.run = run;
+  stage.predict = predict_stage_03;
   return stage;
 }
 

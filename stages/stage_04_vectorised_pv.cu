@@ -13,6 +13,7 @@
 #include "kernels/softmax.cuh"
 #include "kernels/thread_group_qk.cuh"
 #include "kernels/vector_pv.cuh"
+#include "stages/cost_of_stages.h"
 #include "stages/dispatch.cuh"
 #include "stages/shared_memory.h"
 #include "stages/stage.h"
@@ -82,6 +83,7 @@ Stage stage_04_vectorised_pv() {
   stage.arithmetic.warps_per_output = kThreads / 32;
   stage.plan = plan_of_stage_04;
   stage.run = run_stage_04;
+  stage.predict = predict_stage_04;
   return stage;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/thread_group_qk.cuh"
 #include "kernels/vector_pv.cuh"
 #include "reference/input_error.h"
+#include "stages/cost_of_stages.h"
 #include "stages/dispatch.cuh"
 #include "stages/partition_workspace.h"
 #include "stages/shared_memory.h"
@@ -178,6 +179,7 @@ Stage stage_05_partition_and_reduce() {
   stage.arithmetic.partitions = true;
   stage.plan = plan;
   stage.run = run;
+  stage.predict = predict_stage_05;
   return stage;
 }
 

@@ -25,9 +25,12 @@ template <typename T, typename Update>
 [[gnu::always_inline]] inline T do_atomic(T* address, void* pc, Update update) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return replace(address, update);
-  AccessChecker& checker = current_worker->checker;
-  checker.check<sizeof(T)>(*current_worker, where, AccessKind::atomic,
-                           reinterpret_cast<std::uintptr_t>(pc));
+  Worker& worker = *current_worker;
+  const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
+  if (worker.counter.on()) [[unlikely]]
+    worker.counter.see(*worker.current, where, sizeof(T), AccessKind::atomic, return_address);
+  AccessChecker& checker = worker.checker;
+  checker.check<sizeof(T)>(worker, where, AccessKind::atomic, return_address);
   const UncheckedScope unchecked;
   return checker.do_atomic(where, [&] { return replace(address, update); });
 }

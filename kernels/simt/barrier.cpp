@@ -49,6 +49,7 @@ void try_open_barrier(Worker& worker) {
 
   const auto num_true = static_cast<std::uint64_t>(worker.barrier.num_true);
   worker.checker.at_barrier();
+  worker.counter.at_barrier(worker, *first);
   worker.barrier = {};
   for (int id = 0; id < worker.num_threads; ++id) {
     Fiber& fiber = worker.fibers[id];

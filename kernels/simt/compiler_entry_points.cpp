@@ -14,15 +14,21 @@ template <std::size_t kSize>
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
   Worker& worker = *current_worker;
-  worker.checker.check<kSize>(worker, where, kind, reinterpret_cast<std::uintptr_t>(pc));
+  const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
+  if (worker.counter.on()) [[unlikely]]
+    worker.counter.see(*worker.current, where, kSize, kind, return_address);
+  worker.checker.check<kSize>(worker, where, kind, return_address);
 }
 
 // Objects of other sizes: a GPU copies them in pieces of their own alignment.
 void see_range(const void* address, std::size_t size, AccessKind kind, void* pc) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
-  current_worker->checker.check_instruction(
-      *current_worker, {where, size, kind, reinterpret_cast<std::uintptr_t>(pc)}, 1);
+  Worker& worker = *current_worker;
+  const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
+  if (worker.counter.on()) [[unlikely]]
+    worker.counter.see(*worker.current, where, size, kind, return_address);
+  worker.checker.check_instruction(worker, {where, size, kind, return_address}, 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The CPU machine as a device.
 #include "kernels/device.h"
+#include "kernels/simt/counting.h"
 #include "kernels/simt/device_memory.h"
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch_limits.h"
@@ -18,8 +19,12 @@ class CpuDevice : public Device {
   CpuDevice() {
     if (exists.exchange(true)) throw DeviceError("this process has a CPU device already");
     simt::finding_log().take();  // of launches without a device
+    simt::count_log().take();
   }
-  ~CpuDevice() override { exists = false; }
+  ~CpuDevice() override {
+    simt::count_log().switch_counting(false);
+    exists = false;
+  }
 
   Backend backend() const override { return Backend::cpu; }
   const DeviceLimits& limits() const override { return simt::cpu_device_limits(); }
@@ -50,6 +55,9 @@ class CpuDevice : public Device {
 
   void finish() override {}  // launches are synchronous
   std::vector<Finding> take_findings() override { return simt::finding_log().take(); }
+
+  void switch_counting(bool on) override { simt::count_log().switch_counting(on); }
+  LaunchCounts take_counts() override { return simt::count_log().take(); }
 };
 
 }  // namespace

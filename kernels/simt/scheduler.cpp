@@ -89,6 +89,7 @@ void run_block(Worker& worker, std::uint64_t position, std::uint64_t block) {
   switch_to(worker, worker.scheduler, worker.fibers[worker.ready.pop()]);
   worker.current = nullptr;
   worker.checker.end_block(worker);
+  worker.counter.end_block(worker);
 }
 
 void resume_later(Worker& worker, Fiber& fiber) {

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -81,25 +82,58 @@ std::string short_form(const std::string& line) {
   return text;
 }
 
+// The lines of the inlined functions at an address, from the inside out, as addr2line has them.
+using CallChains = std::map<std::uintptr_t, std::vector<std::string>>;
+
 // addr2line -a prints each address, then the inlined functions' lines from the inside out.
 void look_up(const Module& module, const std::vector<std::uintptr_t>& addresses,
-             SourceLines& lines) {
+             CallChains& chains) {
   std::string command = "addr2line -a -i -e " + quoted(module.path);
   // One less than the return address lies within the call.
   for (std::uintptr_t address : addresses) command += " " + hexadecimal(address - 1 - module.bias);
-  static const std::string tree = source_tree();
   std::size_t next = 0;
-  int best = -1;
-  std::string* line = nullptr;
+  std::vector<std::string>* chain = nullptr;
   for (const std::string& output : output_lines(command + " 2>/dev/null")) {
-    if (output.rfind("0x", 0) == 0 && next < addresses.size()) {
-      line = &lines[addresses[next++]];
-      best = -1;
-    } else if (const int rank = rank_of_line(output, tree); line != nullptr && rank > best) {
-      *line = short_form(output);
-      best = rank;
-    }
+    if (output.rfind("0x", 0) == 0 && next < addresses.size())
+      chain = &chains[addresses[next++]];
+    else if (chain != nullptr)
+      chain->push_back(output);
   }
+}
+
+// Answers are remembered.
+CallChains look_up_call_chains(const std::vector<std::uintptr_t>& return_addresses) {
+  static std::mutex mutex;
+  static CallChains known;
+  const std::lock_guard lock(mutex);
+
+  std::map<std::string, std::pair<Module, std::vector<std::uintptr_t>>> unknown;
+  for (std::uintptr_t address : return_addresses) {
+    if (!known.emplace(address, std::vector<std::string>()).second) continue;
+    const Module module = module_of(address);
+    auto& of_module = unknown[module.path];
+    of_module.first = module;
+    of_module.second.push_back(address);
+  }
+  for (const auto& [path, of_module] : unknown)
+    if (!path.empty()) look_up(of_module.first, of_module.second, known);
+
+  CallChains asked_for;
+  for (std::uintptr_t address : return_addresses) asked_for[address] = known.at(address);
+  return asked_for;
+}
+
+// The best line of each chain, the innermost one of equals.
+template <typename Rank>
+SourceLines best_lines(const std::vector<std::uintptr_t>& return_addresses, Rank rank) {
+  SourceLines lines;
+  for (const auto& [address, chain] : look_up_call_chains(return_addresses)) {
+    const auto best = std::max_element(
+        chain.begin(), chain.end(),
+        [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+    lines[address] = best == chain.end() ? "" : short_form(*best);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -115,21 +149,16 @@ int rank_of_line(const std::string& line, const std::string& source_tree) {
 }
 
 SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses) {
-  static std::mutex mutex;
-  static SourceLines known;
-  const std::lock_guard lock(mutex);
+  static const std::string tree = source_tree();
+  return best_lines(return_addresses,
+                    [](const std::string& line) { return rank_of_line(line, tree); });
+}
 
-  std::map<std::string, std::pair<Module, std::vector<std::uintptr_t>>> unknown;
-  for (std::uintptr_t address : return_addresses) {
-    if (!known.emplace(address, "").second) continue;
-    const Module module = module_of(address);
-    auto& of_module = unknown[module.path];
-    of_module.first = module;
-    of_module.second.push_back(address);
-  }
-  for (const auto& [path, of_module] : unknown)
-    if (!path.empty()) look_up(of_module.first, of_module.second, known);
-  return known;
+SourceLines look_up_lines_of_accesses(const std::vector<std::uintptr_t>& return_addresses) {
+  static const std::string tree = source_tree();
+  return best_lines(return_addresses, [](const std::string& line) {
+    return starts_with(line, tree + "kernels/vector_load.cuh") ? 0 : rank_of_line(line, tree) > 0;
+  });
 }
 
 }  // namespace paged::simt

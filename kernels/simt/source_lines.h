@@ -16,6 +16,10 @@ using SourceLines = std::map<std::uintptr_t, std::string>;
 /// Answers are remembered. All are "" where addr2line is missing.
 SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses);
 
+/// The same, but the innermost function that is not of the CPU machine or the system, nor load_vec()
+/// or store_vec(): the line that asks for memory, in a stage or a building block.
+SourceLines look_up_lines_of_accesses(const std::vector<std::uintptr_t>& return_addresses);
+
 /// How good a line is to name, given the source tree's path with a slash at its end: 2 a kernel's,
 /// 1 that of a building block of kernels, 0 one of the CPU machine or the system.
 int rank_of_line(const std::string& line, const std::string& source_tree);

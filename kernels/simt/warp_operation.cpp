@@ -44,6 +44,9 @@ void complete(Worker& worker, int warp, unsigned lanes, WarpOperation operation)
     fiber.result = worker.fibers[warp * kWarpSize + fiber.source_lane].value;
   });
   if (operation == WarpOperation::sync) worker.checker.at_warp_sync(warp, lanes);
+  worker.counter.at_warp_operation(worker,
+                                   worker.fibers[warp * kWarpSize + std::countr_zero(lanes)], lanes,
+                                   is_shuffle(operation));
   worker.warps[warp].waiting &= ~lanes;
   for_each_lane(worker, warp, lanes, [&](Fiber& fiber) { resume_later(worker, fiber); });
 }

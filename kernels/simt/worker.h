@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/simt/async_copies.h"
 #include "kernels/simt/checker.h"
+#include "kernels/simt/counting.h"
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/finding_log.h"
 #include "kernels/simt/launch.h"
@@ -52,6 +53,7 @@ struct Worker {
   AsyncCopies async_copies;
   Mbarriers mbarriers;
   MatrixExchange matrices;
+  AccessCounter counter;
   std::unique_ptr<char[]> fault_stack;  ///< where reporting goes on after a stack overflow
 };
 

@@ -38,6 +38,7 @@ struct Launch {
   std::atomic<std::uint64_t> stopping_position{~std::uint64_t{0}};
   LaunchFindings findings;
   GlobalLaunch global;
+  CountsOfLaunch counts;
 };
 
 void note_stop(Launch& launch, std::uint64_t position) {
@@ -51,6 +52,7 @@ void run_blocks(Worker& worker, Launch& launch) {
   worker.launch = &launch.request;
   worker.schedule = launch.schedule;
   worker.checker.begin_launch(worker, launch.global);
+  worker.counter.begin_launch(launch.request);
   while (!launch.was_stopped()) {
     const std::uint64_t position = launch.next_position.fetch_add(1);
     if (position >= launch.num_blocks) return;
@@ -103,6 +105,7 @@ class WorkerPool {
       Launch& launch = *launch_;
       lock.unlock();
       run_blocks(*worker, launch);
+      worker->counter.end_launch(launch.counts);
       lock.lock();
       if (--num_running_ == 0) done_.notify_one();
     }
@@ -128,7 +131,7 @@ WorkerPool& pool() {
   return *the_pool;
 }
 
-void record_findings(Launch& launch) {
+void record(Launch& launch) {
   const std::uint64_t last = launch.stopping_position;
   std::vector<RecordedFinding> findings = launch.findings.up_to(last);
   for (RecordedFinding& race :
@@ -136,6 +139,7 @@ void record_findings(Launch& launch) {
     findings.push_back(std::move(race));
   for (RecordedFinding& finding : findings) finding.schedule = launch.schedule;
   finding_log().add(findings, launch.was_stopped());
+  count_log().add(launch.counts, launch.was_stopped());
 }
 
 }  // namespace
@@ -152,12 +156,12 @@ void run_launch(const LaunchRequest& request) {
   Launch launch(request, schedule, {});
   pool().run(launch);
   const GlobalLaunch::Allocations watched = launch.global.read_and_written();
-  if (launch.was_stopped() || watched.empty()) return record_findings(launch);
+  if (launch.was_stopped() || watched.empty()) return record(launch);
   // What it read may race with what it wrote. See global_races.h.
   launch.global.saved_pages().restore();
   Launch again(request, schedule, watched);
   pool().run(again);
-  record_findings(again);
+  record(again);
 }
 
 }  // namespace paged::simt

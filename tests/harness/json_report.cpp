@@ -22,6 +22,14 @@ nlohmann::json names_of(const std::vector<Type>& types) {
   return names;
 }
 
+nlohmann::json json_of(const Counts& counts) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const CountName& count : kCountNames) object[count.name] = counts.*count.member;
+  object["useful_bytes"] = counts.useful_bytes();
+  object["moved_bytes"] = counts.moved_bytes();
+  return object;
+}
+
 }  // namespace
 
 nlohmann::json json_of_stages() {
@@ -64,6 +72,7 @@ nlohmann::json json_of_runs(const std::vector<StageRun>& runs) {
                     {"relative_l2", finite(run.comparison.relative_l2)},
                     {"cosine_distance", finite(run.comparison.cosine_distance)},
                     {"message", run.comparison.message},
+                    {"hint", run.hint},
                     {"findings", run.faults}});
   return {{"results", list}};
 }
@@ -87,6 +96,34 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
   }
   return {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
+}
+
+nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const CountRun& run : runs) {
+    nlohmann::json phases = nlohmann::json::array();
+    for (const CountedPhase& phase : kCountedPhases) {
+      const Counts& counted = run.counted.phases[phase];
+      const Counts predicted = run.predicted ? (*run.predicted)[phase] : Counts{};
+      if (counted == Counts{} && predicted == Counts{}) continue;
+      phases.push_back({{"name", name_of(phase)},
+                        {"predicted", run.predicted ? json_of(predicted) : nlohmann::json()},
+                        {"counted", json_of(counted)}});
+    }
+    nlohmann::json lines = nlohmann::json::array();
+    for (const CountedLine& line : run.counted.lines)
+      lines.push_back(
+          {{"line", line.line}, {"phase", name_of(line.phase)}, {"counted", json_of(line.counts)}});
+    list.push_back({{"number", run.stage_number},
+                    {"stage", run.stage},
+                    {"case", run.case_name},
+                    {"equal", run.held()},
+                    {"complete", run.counted.complete},
+                    {"phases", phases},
+                    {"lines", lines},
+                    {"findings", run.faults}});
+  }
+  return {{"stages", list}};
 }
 
 JsonFile::JsonFile(const std::optional<std::string>& file) {

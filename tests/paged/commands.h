@@ -13,6 +13,7 @@ void add_list_command(CLI::App& program, int& status);
 void add_run_command(CLI::App& program, int& status);
 void add_check_command(CLI::App& program, int& status);
 void add_explain_command(CLI::App& program, int& status);
+void add_count_command(CLI::App& program, int& status);
 void add_trace_command(CLI::App& program, int& status);
 /// This one never comes back to set a status: the zoo is a program of its own, since it takes a
 /// minute to build.

@@ -1,4 +1,4 @@
-// paged: run, check, explain and trace paged decode attention. See docs/command_line.md.
+// paged: run, check, explain, trace and count paged decode attention. See docs/command_line.md.
 #include "kernels/device.h"
 #include "reference/input_error.h"
 #include "tests/harness/one_line.h"
@@ -53,7 +53,9 @@ int help(const CLI::App& program) {
 int main(int argc, char** argv) {
   // Past the limit on the size of files, a write fails and says so, instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App program("Paged decode attention: run stages, check what they promise, trace addresses.");
+  CLI::App program(
+      "Paged decode attention: run stages, check what they promise, explain it, trace addresses, "
+      "count transactions.");
   program.name("paged");
   program.require_subcommand(1);
   program.footer(
@@ -66,6 +68,7 @@ int main(int argc, char** argv) {
   paged::add_explain_command(program, status);
   paged::add_trace_command(program, status);
   paged::add_mutants_command(program);
+  paged::add_count_command(program, status);
   try {
     check_command_name(program, argc, argv);
     program.parse(argc, argv);

@@ -12,10 +12,14 @@
 
 namespace paged {
 
-void StageOptions::add_to(CLI::App& command) {
+void StageOptions::add_stage_to(CLI::App& command) {
   command.add_option("--stage", stage, "a stage's number or name, or all")
       ->type_name("N|NAME|all")
       ->capture_default_str();
+}
+
+void StageOptions::add_to(CLI::App& command) {
+  add_stage_to(command);
   command.add_option("--backend", backend, "where kernels run")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("cpu|cuda")

@@ -22,6 +22,7 @@ struct StageOptions {
   std::optional<std::string> schedule_seed;
 
   void add_to(CLI::App& command);
+  void add_stage_to(CLI::App& command);  ///< --stage alone
   Backend chosen_backend() const;
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
   /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws InputError.

@@ -72,6 +72,8 @@ void print(const std::vector<StageRun>& runs) {
     if (!run.comparison.message.empty())
       std::cout << one_line(who + run.comparison.message) << '\n';
     for (const std::string& fault : run.faults) std::cout << one_line(who + fault) << '\n';
+    if (!run.hint.empty())
+      std::cout << coloured(one_line("hint: " + who + run.hint), Colour::dim) << '\n';
   }
 }
 
@@ -104,7 +106,7 @@ int run(const RunRequest& request) {
       for (const Stage* stage : stages) {
         progress.show("stage " + std::to_string(stage->number) + " on " + c.name);
         KernelUnderTest kernel(*stage, *device);
-        runs.push_back(run_on_case(kernel, c));
+        runs.push_back(run_on_case(kernel, c, LoadHints::yes));
         all_passed = all_passed && runs.back().comparison.passed;
       }
   }

@@ -42,6 +42,43 @@ class PagedTest : public ::testing::Test {
 const std::string kExample1 =
     std::string(PAGED_TESTS_DIRECTORY) + "/cases/worked-example-1-gqa.json";
 
+// ---- count ------------------------------------------------------------------------------------
+TEST_F(PagedTest, CountWritesTheContractsKeysAndEqualNumbers) {
+  const ProcessResult result =
+      run_paged({"count", "--case", kExample1, "--json", file("count.json")});
+  expect_success(result);
+  for (const char* word : {"thread_group_qk.cuh:", "predicted and counted are equal", "gather"})
+    EXPECT_NE(result.out.find(word), std::string::npos) << word;
+  const json stages = json_of("count.json").at("stages");
+  ASSERT_GE(stages.size(), 5U);
+  for (const json& stage : stages) {
+    EXPECT_TRUE(stage.at("number").is_number_integer());
+    EXPECT_EQ(stage.at("case"), "worked-example-1-gqa");
+    EXPECT_FALSE(stage.at("lines").empty());
+    ASSERT_FALSE(stage.at("phases").empty());
+    for (const json& phase : stage.at("phases")) {
+      EXPECT_TRUE(phase.at("name").is_string());
+      EXPECT_EQ(phase.at("predicted"), phase.at("counted"));
+      for (const char* key :
+           {"global_load_requests", "global_load_sectors", "global_store_requests",
+            "global_store_sectors", "shared_load_requests", "shared_load_wavefronts",
+            "shared_store_requests", "shared_store_wavefronts", "barriers", "shuffles",
+            "useful_bytes", "moved_bytes"})
+        EXPECT_TRUE(phase.at("counted").at(key).is_number_unsigned()) << key;
+    }
+  }
+}
+
+TEST_F(PagedTest, RunHintsAtWastefulLoads) {
+  const ProcessResult wasteful = run_paged({"run", "--stage", "1", "--case", kExample1});
+  expect_success(wasteful);
+  EXPECT_NE(wasteful.out.find("hint: stage 1"), std::string::npos) << wasteful.out;
+  EXPECT_NE(wasteful.out.find("scalar_pv.cuh:"), std::string::npos) << wasteful.out;
+  const ProcessResult good = run_paged({"run", "--stage", "4", "--case", kExample1});
+  expect_success(good);
+  EXPECT_EQ(good.out.find("hint"), std::string::npos) << good.out;
+}
+
 // ---- list -------------------------------------------------------------------------------------
 TEST_F(PagedTest, ListShowsStagesInvariantsAndCases) {
   const ProcessResult result = run_paged({"list"});

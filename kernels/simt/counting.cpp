@@ -1,0 +1,238 @@
+#include "kernels/simt/counting.h"
+
+#include "kernels/simt/program_symbols.h"
+#include "kernels/simt/source_lines.h"
+#include "kernels/simt/wavefronts.h"
+#include "kernels/simt/worker.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace paged::simt {
+
+namespace {
+
+/// The different values among the first `count`; sorts them.
+template <std::size_t kSize>
+std::uint64_t num_different(std::array<std::uintptr_t, kSize>& values, std::size_t count) {
+  std::sort(values.begin(), values.begin() + count);
+  return static_cast<std::uint64_t>(std::unique(values.begin(), values.begin() + count) -
+                                    values.begin());
+}
+
+/// Sectors that a request touches.
+std::uint64_t num_sectors(const WarpAccess& access, int bytes) {
+  std::uint64_t sectors = 0;
+  std::uintptr_t counted_up_to = 0;  // the first sector that has not been counted
+  std::array<std::uintptr_t, 32> addresses;
+  std::size_t count = 0;
+  access.for_each([&](int, std::uintptr_t address) { addresses[count++] = address; });
+  std::sort(addresses.begin(), addresses.begin() + count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uintptr_t first = std::max(addresses[i] / kSectorBytes, counted_up_to);
+    const std::uintptr_t end =
+        (addresses[i] + static_cast<std::uintptr_t>(bytes) - 1) / kSectorBytes + 1;
+    if (end <= first) continue;
+    sectors += end - first;
+    counted_up_to = end;
+  }
+  return sectors;
+}
+
+/// Different bytes that lanes ask for: aligned accesses of one size are the same or apart.
+std::uint64_t num_useful_bytes(const WarpAccess& access, int bytes) {
+  std::array<std::uintptr_t, 32> addresses;
+  std::size_t count = 0;
+  access.for_each([&](int, std::uintptr_t address) { addresses[count++] = address; });
+  return num_different(addresses, count) * static_cast<std::uint64_t>(bytes);
+}
+
+Counts counts_of(const CountedSite& site, const WarpAccess& access) {
+  Counts counts;
+  switch (site.event) {
+    case CountedEvent::global_load:
+      counts.global_load_requests = 1;
+      counts.global_load_sectors = num_sectors(access, site.bytes);
+      counts.global_load_useful_bytes = num_useful_bytes(access, site.bytes);
+      break;
+    case CountedEvent::global_store:
+      counts.global_store_requests = 1;
+      counts.global_store_sectors = num_sectors(access, site.bytes);
+      counts.global_store_useful_bytes = num_useful_bytes(access, site.bytes);
+      break;
+    case CountedEvent::shared_load:
+      counts.shared_load_requests = 1;
+      counts.shared_load_wavefronts =
+          static_cast<std::uint64_t>(shared_wavefronts(access, site.bytes));
+      break;
+    case CountedEvent::shared_store:
+      counts.shared_store_requests = 1;
+      counts.shared_store_wavefronts =
+          static_cast<std::uint64_t>(shared_wavefronts(access, site.bytes));
+      break;
+    case CountedEvent::atomic:
+      counts.atomics = 1;
+      break;
+    case CountedEvent::barrier:
+    case CountedEvent::shuffle:
+    case CountedEvent::meeting:
+      break;  // no accesses
+  }
+  return counts;
+}
+
+}  // namespace
+
+// ---- all launches -------------------------------------------------------------------------------
+CountLog& count_log() {
+  static CountLog log;
+  return log;
+}
+
+void CountLog::switch_counting(bool on) {
+  const std::lock_guard lock(mutex_);
+  on_ = on;
+}
+
+bool CountLog::is_on() const {
+  const std::lock_guard lock(mutex_);
+  return on_;
+}
+
+void CountLog::add(const CountsOfLaunch& launch, bool stopped) {
+  const std::lock_guard lock(mutex_);
+  if (!on_) return;
+  for (const auto& [site, of_site] : launch.all()) counts_[site] += of_site;
+  if (stopped) complete_ = false;
+}
+
+LaunchCounts CountLog::take() {
+  CountsBySite counts;
+  LaunchCounts taken;
+  {
+    const std::lock_guard lock(mutex_);
+    counts.swap(counts_);
+    taken.complete = std::exchange(complete_, true);
+  }
+  std::vector<std::uintptr_t> pcs;
+  for (const auto& [site, of_site] : counts) pcs.push_back(site.pc);
+  const SourceLines lines = look_up_lines_of_accesses(pcs);
+  // The compiler may have made several copies of one line, and a line may do several things.
+  std::map<std::pair<std::string, CountedPhase>, Counts> by_line;
+  for (const auto& [site, of_site] : counts) {
+    taken.phases[site.phase] += of_site;
+    by_line[{lines.at(site.pc), site.phase}] += of_site;
+  }
+  for (const auto& [place, of_line] : by_line)
+    taken.lines.push_back({place.first, place.second, of_line});
+  return taken;
+}
+
+void CountsOfLaunch::add(const CountsBySite& counts) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [site, of_site] : counts) counts_[site] += of_site;
+}
+
+// ---- one worker ---------------------------------------------------------------------------------
+void AccessCounter::begin_launch(const LaunchRequest& request) {
+  on_ = request.checked && count_log().is_on();
+  if (!on_) return;
+  const ThreadLocalImage tls = thread_local_image();
+  tls_begin_ = tls.begin;
+  tls_size_ = tls.size;
+  arguments_begin_ = reinterpret_cast<std::uintptr_t>(request.arguments);
+  arguments_size_ = request.argument_bytes;
+}
+
+void AccessCounter::end_launch(CountsOfLaunch& launch) {
+  if (!on_) return;
+  CountsBySite counts;
+  for (std::size_t i = 0; i < sites_.size(); ++i)
+    if (sites_[i].event != CountedEvent::meeting && counts_[i] != Counts{})
+      counts.emplace(sites_[i], std::exchange(counts_[i], {}));
+  launch.add(counts);
+  // Long logs are not kept for launches that may never come.
+  for (std::vector<LaneAccess>& lane : lanes_) lane = {};
+}
+
+void AccessCounter::end_block(Worker& worker) {
+  if (!on_) return;
+  if (worker.stopped) {
+    for (std::vector<LaneAccess>& lane : lanes_) lane.clear();
+    return;
+  }
+  count_all_warps(worker.num_warps);
+}
+
+bool AccessCounter::event_of(std::uintptr_t address, AccessKind kind, CountedEvent& event) const {
+  const ProgramImage& image = program_image();
+  const bool shared = address - tls_begin_ < tls_size_;
+  if (!shared &&
+      (address - arguments_begin_ < arguments_size_ || address - image.begin < image.size))
+    return false;
+  const bool load = kind == AccessKind::read;
+  event = kind == AccessKind::atomic ? CountedEvent::atomic
+          : shared ? (load ? CountedEvent::shared_load : CountedEvent::shared_store)
+                   : (load ? CountedEvent::global_load : CountedEvent::global_store);
+  return true;
+}
+
+std::uint32_t AccessCounter::number_of(const CountedSite& site) {
+  Recent& recent = recent_[(site.pc ^ site.pc >> 10) % kNumRecent];
+  if (recent.number != ~0U && recent.site == site) return recent.number;
+  const auto [known, is_new] = numbers_.emplace(site, static_cast<std::uint32_t>(sites_.size()));
+  if (is_new) {
+    sites_.push_back(site);
+    counts_.emplace_back();
+  }
+  recent = {site, known->second};
+  return known->second;
+}
+
+void AccessCounter::see(const Fiber& fiber, std::uintptr_t address, std::size_t bytes,
+                        AccessKind kind, std::uintptr_t pc) {
+  const UncheckedScope unchecked;
+  CountedEvent event;
+  if (!event_of(address, kind, event)) return;
+  const std::uint32_t site = number_of({pc, fiber.phase, event, static_cast<int>(bytes)});
+  lanes_[static_cast<std::size_t>(fiber.id)].push_back({address, site});
+}
+
+void AccessCounter::at_barrier(Worker& worker, const Fiber& one) {
+  if (!on_) return;
+  const UncheckedScope unchecked;
+  ++counts_[number_of({one.pc, one.phase, CountedEvent::barrier, 0})].barriers;
+  count_all_warps(worker.num_warps);
+}
+
+void AccessCounter::at_warp_operation(Worker& worker, const Fiber& one, unsigned lanes,
+                                      bool is_shuffle) {
+  if (!on_) return;
+  const UncheckedScope unchecked;
+  if (is_shuffle) ++counts_[number_of({one.pc, one.phase, CountedEvent::shuffle, 0})].shuffles;
+  // Lanes that have exited did not meet the others here: what they did last may belong with what the
+  // others are still to do.
+  if (lanes == worker.warps[static_cast<std::size_t>(one.warp)].existing)
+    return count_warp(one.warp);
+  const std::uint32_t meeting = number_of({one.pc, one.phase, CountedEvent::meeting, 0});
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    if ((lanes >> lane & 1U) != 0)
+      lanes_[static_cast<std::size_t>(one.warp * kWarpSize + lane)].push_back({0, meeting});
+}
+
+void AccessCounter::count_all_warps(int num_warps) {
+  for (int warp = 0; warp < num_warps; ++warp) count_warp(warp);
+}
+
+void AccessCounter::count_warp(int warp) {
+  const std::span<std::vector<LaneAccess>> lanes =
+      std::span(lanes_).subspan(static_cast<std::size_t>(warp) * kWarpSize, kWarpSize);
+  grouping_.group(lanes, [this](std::uint32_t site, const WarpAccess& access) {
+    counts_[site] += counts_of(sites_[site], access);
+  });
+  for (std::vector<LaneAccess>& lane : lanes) lane.clear();
+}
+
+}  // namespace paged::simt
