@@ -21,7 +21,9 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
                             {{0, 3, 32, 1, 0}, {4, 2, 64, 16}, {130, 33}},
                             {{2, 3, 16, -1, 1}, {4, 2, 64, 16}, {130}},
                             {{1, 4, 64, 2, 1}, {4, 2, 128, 16}, {300}},
-                            {{16, 8, 64, 0, 0}, {2, 1, 64, 16}, {1200}}};
+                            {{16, 8, 64, 0, 0}, {2, 1, 64, 16}, {1200}},
+                            // Small pages: a page, its tokens and a sparse block are far apart.
+                            {{1, 3, 16, 1, 0}, {4, 2, 64, 8}, {250, 33}}};
   std::vector<CaseSpec> specs;
   for (const Parameters& parameters : all) {
     specs.push_back(make_case(scalar, parameters.sizes, parameters.seq_lens, "normal", seed));
