@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # On a machine with a GPU: builds what is needed, runs the tests and the checks on it, and records the
 # results as JSON.
+# Not part of it, since they take minutes: tests/simt/planted_findings.sh.
 # Usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments, e.g. -DCMAKE_PREFIX_PATH=/some/folder]
 set -euo pipefail
 results="${1:?usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]}"
@@ -77,12 +78,15 @@ if command -v compute-sanitizer >/dev/null; then
   cat "$results/planted_race.txt"
   { grep -q '^CPU machine: data race' "$results/planted_race.txt" &&
     grep -q 'hazard' "$results/planted_race.txt"; } || status=1
-  # Every kind of mistake, and what finds it.
-  bash "$root/tests/simt/planted_findings.sh" "$build/bin/planted_findings" \
-    "$results/planted_findings.md" "$results/planted_findings" || status=1
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
+# The CPU machine's counts beside Nsight Compute's.
+if command -v ncu >/dev/null; then
+  bash "$root/tests/agreement/agreement.sh" "$build" "$results" || status=1
+  bash "$root/tests/simt/wavefront_patterns.sh" "$build/bin/wavefront_patterns" \
+    >"$results/wavefront_patterns.json" || status=1
+fi
 # Where V1 and V2 change places: what the measured choice of stages/v1_v2_policy.h comes from.
 for type in f16 e4m3; do
   "$build/bin/decode_benchmark" --crossover --types "$type" --commit "$commit" \
