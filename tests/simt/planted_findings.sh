@@ -70,7 +70,7 @@ number=0
 while IFS=$'\t' read -r name kind; do
   number=$((number + 1))
   printf '%s\0%s\0%s\0' "$number" "$name" "$kind"
-done <"$logs/list.txt" | xargs -0 -n 3 -P "$(nproc)" bash -c 'try "$0" "$1" "$2"'
+done <"$logs/list.txt" | xargs -0 -n 3 -P 4 bash -c 'try "$0" "$1" "$2"'
 {
   echo "| planted kernel | kind | CPU machine | memcheck | racecheck | initcheck | synccheck |"
   echo "| --- | --- | --- | --- | --- | --- | --- |"
