@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -435,7 +436,9 @@ int measure(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App program("Checks and times the stages on a GPU.");
   paged::PAGED_BACKEND::Request request;
-  for (int i = 0; i < argc; ++i) request.command += (i > 0 ? " " : "") + std::string(argv[i]);
+  // Without folders: they say nothing about what was measured, and name somebody's machine.
+  for (int i = 0; i < argc; ++i)
+    request.command += (i > 0 ? " " : "") + std::filesystem::path(argv[i]).filename().string();
   program.add_option("--json", request.json, "write the results")->type_name("FILE");
   program.add_option("--stages", request.stages, "stages")->delimiter(',');
   program.add_option("--types", request.types, "types of the caches: f16, bf16, e4m3 beside f16")
