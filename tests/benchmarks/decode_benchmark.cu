@@ -436,9 +436,13 @@ int measure(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App program("Checks and times the stages on a GPU.");
   paged::PAGED_BACKEND::Request request;
-  // Without folders: they say nothing about what was measured, and name somebody's machine.
-  for (int i = 0; i < argc; ++i)
-    request.command += (i > 0 ? " " : "") + std::filesystem::path(argv[i]).filename().string();
+  // Without folders of this machine, which say nothing about what was measured. (A relative argument
+  // stays as it is: a shape's name, such as "64/8 1 x 1k", has a slash, too.)
+  for (int i = 0; i < argc; ++i) {
+    const std::filesystem::path argument(argv[i]);
+    const bool shorten = i == 0 || argument.is_absolute();
+    request.command += (i > 0 ? " " : "") + (shorten ? argument.filename() : argument).string();
+  }
   program.add_option("--json", request.json, "write the results")->type_name("FILE");
   program.add_option("--stages", request.stages, "stages")->delimiter(',');
   program.add_option("--types", request.types, "types of the caches: f16, bf16, e4m3 beside f16")

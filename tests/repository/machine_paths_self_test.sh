@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# The test of recorded paths, tried on paths of a machine and on what only looks like them.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -r "$tree"' EXIT
+mkdir -p "$tree/docs/measurements"
+file="$tree/docs/measurements/results.json"
+echo '"command": "decode_benchmark --only 64/8 --json out.json", see build/tmp/x, [page](../work/a.md)' >"$file"
+bash "$here/machine_paths.sh" "$tree" >/dev/null || {
+  echo "a right file was refused"
+  exit 1
+}
+for path in /root/out/a.json /home/somebody/a /tmp/x.txt; do
+  echo "\"command\": \"program --json $path\"" >"$file"
+  if bash "$here/machine_paths.sh" "$tree" >"$tree/output"; then
+    echo "not noticed: $path"
+    exit 1
+  fi
+  grep -q "$path" "$tree/output" || {
+    echo "not named: $path"
+    exit 1
+  }
+done
+echo "every path of a machine was noticed"
