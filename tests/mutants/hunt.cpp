@@ -39,12 +39,12 @@ std::string complaint_about(const HuntResult& result, HuntingGround& ground, Dev
     return result.first.caught_by.empty()
                ? ""
                : "is said to be equivalent, but " + result.first.caught_by + " catches it";
-  if (result.waits) return "";
+  if (!mutant.meant.empty() && !exists(mutant.meant))
+    return "is meant for " + mutant.meant + ", which is no invariant";
   if (result.first.caught_by.empty()) return "survives";
   if (!contains(mutant.expected, result.first.caught_by))
     return "is caught by " + result.first.caught_by + " first, which is not expected";
-  const bool can_be_tried = exists(mutant.meant) || mutant.kernel->cache_kernels != nullptr;
-  if (mutant.meant.empty() || mutant.meant == result.first.caught_by || !can_be_tried) return "";
+  if (mutant.meant.empty() || mutant.meant == result.first.caught_by) return "";
   return hunt(mutant, ground, device, mutant.meant).caught_by.empty()
              ? "is not caught by " + mutant.meant + ", which is there for it"
              : "";
@@ -118,8 +118,6 @@ HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& devi
     return result;
   }
   result.first = hunt(mutant, ground, device);
-  result.waits = mutant.proof.empty() && result.first.caught_by.empty() && !mutant.meant.empty() &&
-                 mutant.kernel->stage != nullptr && !exists(mutant.meant);
   result.complaint = complaint_about(result, ground, device);
   return result;
 }

@@ -47,7 +47,6 @@ struct HuntResult {
   Mutant mutant;
   Catch first;
   std::string complaint;  ///< "" if it went as its description says, else what did not
-  bool waits = false;     ///< survived, but the invariant that is meant for it is not there yet
 };
 
 /// The stage of a mutant, which says what it is compiled for.

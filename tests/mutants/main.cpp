@@ -31,21 +31,13 @@ struct Options {
 MutantRow row_of(const HuntResult& result) {
   const Mutant& mutant = result.mutant;
   const Catch& first = result.first;
-  return {mutant.name,
-          mutant.group,
-          mutant.mistake,
-          mutant.proof,
-          first.caught_by,
-          first.invariant,
-          first.case_name,
-          first.family,
-          first.message,
-          first.cases,
-          result.complaint,
-          result.waits,
-          mutant.kernel->stage != nullptr,
-          mutant.bugs,
-          {}};
+  return {mutant.name,      mutant.group,
+          mutant.mistake,   mutant.proof,
+          first.caught_by,  first.invariant,
+          first.case_name,  first.family,
+          first.message,    first.cases,
+          result.complaint, mutant.kernel->stage != nullptr,
+          mutant.bugs,      {}};
 }
 
 std::vector<Mutant> chosen_mutants(const Options& options) {

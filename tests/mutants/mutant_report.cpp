@@ -49,7 +49,6 @@ std::string percent_of(const Score& score) {
 }
 
 std::string status_of(const MutantRow& row) {
-  if (row.waits) return "waits";
   return row.caught_by.empty() ? "-" : "`" + row.caught_by + "`";
 }
 
@@ -103,11 +102,11 @@ std::string table_named(const std::string& name, const MutantReport& report) {
 }
 
 nlohmann::json json_of(const MutantRow& row) {
-  return {{"name", row.name},          {"group", row.group},         {"mistake", row.mistake},
-          {"proof", row.proof},        {"caught_by", row.caught_by}, {"invariant", row.invariant},
-          {"case", row.case_name},     {"family", row.family},       {"cases", row.cases},
-          {"message", row.message},    {"complaint", row.complaint}, {"waits", row.waits},
-          {"decode", row.for_recipes}, {"bugs", row.bugs},           {"recipes", row.recipes}};
+  return {{"name", row.name},       {"group", row.group},         {"mistake", row.mistake},
+          {"proof", row.proof},     {"caught_by", row.caught_by}, {"invariant", row.invariant},
+          {"case", row.case_name},  {"family", row.family},       {"cases", row.cases},
+          {"message", row.message}, {"complaint", row.complaint}, {"decode", row.for_recipes},
+          {"bugs", row.bugs},       {"recipes", row.recipes}};
 }
 
 MutantRow row_of(const nlohmann::json& json) {
@@ -123,7 +122,6 @@ MutantRow row_of(const nlohmann::json& json) {
   row.cases = json.at("cases");
   row.message = json.at("message");
   row.complaint = json.at("complaint");
-  row.waits = json.at("waits");
   row.for_recipes = json.at("decode");
   row.bugs = json.at("bugs").get<std::vector<int>>();
   row.recipes = json.at("recipes").get<std::vector<std::string>>();
@@ -134,7 +132,7 @@ void print_zoo(const MutantReport& report, std::ostream& stream) {
   TextTable table({"mutant", "mistake", "caught by", "tried as", "family", "cases", "result"});
   for (const MutantRow& row : report.mutants) {
     const bool same = !row.proof.empty();
-    const std::string good = same ? "equivalent" : row.waits ? "waits" : "caught";
+    const std::string good = same ? "equivalent" : "caught";
     table.add_row(
         {row.name, row.mistake, row.caught_by.empty() ? "-" : row.caught_by, row.invariant,
          row.family, std::to_string(row.cases), row.complaint.empty() ? good : "WRONG"},
@@ -153,7 +151,7 @@ void print_zoo(const MutantReport& report, std::ostream& stream) {
 std::vector<MutantRow> MutantReport::hunted() const {
   std::vector<MutantRow> rows;
   for (const MutantRow& row : mutants)
-    if (row.proof.empty() && !row.waits) rows.push_back(row);
+    if (row.proof.empty()) rows.push_back(row);
   return rows;
 }
 
@@ -173,9 +171,8 @@ void MutantReport::merge(const MutantReport& other) {
 nlohmann::json json_of(const MutantReport& report) {
   nlohmann::json mutants = nlohmann::json::array();
   nlohmann::json equivalent = nlohmann::json::array();
-  nlohmann::json waiting = nlohmann::json::array();
   for (const MutantRow& row : report.mutants)
-    (row.waits ? waiting : row.proof.empty() ? mutants : equivalent).push_back(json_of(row));
+    (row.proof.empty() ? mutants : equivalent).push_back(json_of(row));
   const auto caught = std::count_if(mutants.begin(), mutants.end(), [](const nlohmann::json& row) {
     return row.at("caught_by") != "";
   });
@@ -197,13 +194,12 @@ nlohmann::json json_of(const MutantReport& report) {
           {"seeds", report.seeds},
           {"mutants", mutants},
           {"equivalent", equivalent},
-          {"waiting", waiting},
           {"recipes", recipes}};
 }
 
 MutantReport report_of(const nlohmann::json& json) {
   MutantReport report;
-  for (const char* list : {"mutants", "equivalent", "waiting"})
+  for (const char* list : {"mutants", "equivalent"})
     for (const nlohmann::json& row : json.at(list)) report.mutants.push_back(row_of(row));
   for (const nlohmann::json& row : json.at("recipes"))
     if (row.at("name") != kOwnRecipe)

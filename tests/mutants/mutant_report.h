@@ -14,7 +14,6 @@ struct MutantRow {
   std::string caught_by, invariant, case_name, family, message;
   int cases = 0;
   std::string complaint;
-  bool waits = false;
   bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
   std::vector<int> bugs;
   std::vector<std::string> recipes;  ///< names of those that catch it
@@ -31,7 +30,7 @@ struct MutantReport {
   std::vector<std::string> false_alarms;  ///< one line each
   int seeds = 0;                          ///< that the right stages were tried with
 
-  /// Neither equivalent nor waiting.
+  /// Those that are not equivalent.
   std::vector<MutantRow> hunted() const;
   bool all_well() const;
   /// Adds what another part of the zoo gave.
