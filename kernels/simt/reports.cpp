@@ -23,7 +23,7 @@ const char* name_of(WarpOperation operation) {
   return names[static_cast<int>(operation)];
 }
 
-CodePlace place_of(const Fiber& fiber) { return {fiber.pc, text_of(fiber.where)}; }
+CodePlace place_of(const Fiber& fiber) { return {fiber.pc, simt::text_of(fiber.where)}; }
 
 std::string hexadecimal(unsigned mask) {
   char text[16];

@@ -7,7 +7,7 @@ namespace paged::simt {
 
 namespace {
 
-std::mutex mutex;
+std::mutex schedule_mutex;
 Schedule current;
 
 // a * b modulo n, for n < 2^63.
@@ -38,12 +38,12 @@ std::string describe(const Schedule& schedule) {
 }
 
 void set_schedule(const Schedule& schedule) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(schedule_mutex);
   current = schedule;
 }
 
 Schedule current_schedule() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(schedule_mutex);
   return current;
 }
 

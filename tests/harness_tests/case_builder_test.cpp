@@ -6,6 +6,7 @@
 #include "tests/harness/output_file.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/reference/error_message.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -20,11 +21,10 @@ namespace paged {
 namespace {
 
 using testing::input_error_of;
+using testing::kNaN;
 using testing::mentions;
 using testing::TemporaryFolder;
 using Rows = std::vector<std::vector<std::int32_t>>;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 CaseSpec small_spec(std::vector<int> seq_lens) {
   CaseSpec spec;
@@ -315,7 +315,7 @@ TEST(CasePoisonTest, TailPoisonLandsExactlyInTheUnusedSlotsOfLastPages) {
     spec.cache = cache;
     spec.num_blocks = 9;
     spec.block_tables = Rows{{7, 2, 5}, {4}, {}, {8}};
-    spec.poison.tail = kNan;
+    spec.poison.tail = kNaN;
     std::set<std::pair<std::int64_t, int>> slots;
     for (int offset = 3; offset < 16; ++offset) slots.insert({5, offset});
     for (int offset = 1; offset < 16; ++offset) slots.insert({8, offset});
@@ -327,7 +327,7 @@ TEST(CasePoisonTest, FreeBlockPoisonLandsExactlyInBlocksThatNobodyOwns) {
   CaseSpec spec = small_spec({35, 17, 0});
   spec.num_blocks = 9;
   spec.block_tables = Rows{{7, 2, 5}, {4, 1}, {}};
-  spec.poison.free_blocks = kNan;
+  spec.poison.free_blocks = kNaN;
   std::set<std::pair<std::int64_t, int>> slots;
   for (int block : {0, 3, 6, 8})
     for (int offset = 0; offset < 16; ++offset) slots.insert({block, offset});
@@ -340,7 +340,7 @@ TEST(CasePoisonTest, PaddingOfTheTableOwnsNoBlock) {
   spec.block_tables = Rows{{1}};
   spec.table_width = 3;
   spec.table_padding = 2;
-  spec.poison.free_blocks = kNan;
+  spec.poison.free_blocks = kNaN;
   std::set<std::pair<std::int64_t, int>> slots;
   for (int block : {0, 2})
     for (int offset = 0; offset < 16; ++offset) slots.insert({block, offset});
@@ -352,8 +352,8 @@ TEST(CasePoisonTest, TailsThatAnotherSequenceUsesAreLeftAlone) {
   CaseSpec spec = small_spec({40, 20, 10});
   spec.num_blocks = 6;
   spec.block_tables = Rows{{2, 3, 5}, {2, 3}, {2}};
-  spec.poison.tail = kNan;
-  spec.poison.free_blocks = kNan;
+  spec.poison.tail = kNaN;
+  spec.poison.free_blocks = kNaN;
   std::set<std::pair<std::int64_t, int>> slots;
   for (int offset = 8; offset < 16; ++offset) slots.insert({5, offset});
   for (int block : {0, 1, 4})
@@ -365,7 +365,7 @@ TEST(CasePoisonTest, ASharedPageIsPoisonedPastItsLongestUser) {
   CaseSpec spec = small_spec({5, 9});
   spec.num_blocks = 2;
   spec.block_tables = Rows{{1}, {1}};
-  spec.poison.tail = kNan;
+  spec.poison.tail = kNaN;
   std::set<std::pair<std::int64_t, int>> slots;
   for (int offset = 9; offset < 16; ++offset) slots.insert({1, offset});
   expect_nan_exactly_at(build_case(spec).problem, slots);
@@ -466,8 +466,8 @@ TEST(CaseAnswerTest, LogitsMustStayInTheRangeOfF32) {
 TEST(CasePoisonTest, PoisonChangesNoOtherValue) {
   CaseSpec spec = small_spec({35, 17});
   const DecodeProblem clean = build_case(spec).problem;
-  spec.poison.tail = kNan;
-  spec.poison.free_blocks = kNan;
+  spec.poison.tail = kNaN;
+  spec.poison.free_blocks = kNaN;
   const DecodeProblem poisoned = build_case(spec).problem;
   EXPECT_EQ(clean.block_tables, poisoned.block_tables);
   for (std::int64_t i = 0; i < clean.key_cache.size(); ++i)
@@ -691,7 +691,7 @@ TEST_F(CaseTensorsTest, NumbersThatAreAllLostInAnotherTypeAreRefused) {
 
 TEST_F(CaseTensorsTest, NanInAFileIsRefusedWhereATokenReadsItAndNowhereElse) {
   Tensor tokens(CacheType::f16, {40, 2, 32});
-  tokens.write(std::int64_t{39} * 64, kNan);  // behind the longest sequence
+  tokens.write(std::int64_t{39} * 64, kNaN);  // behind the longest sequence
   OutputFile(folder_ / "t.npy").commit(npy_of(tokens));
   CaseSpec spec = small_spec({3, 35});
   spec.tensors = {{"values", folder_ / "t.npy"}};

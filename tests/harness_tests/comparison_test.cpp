@@ -4,6 +4,7 @@
 #include "tests/harness/case_builder.h"
 #include "tests/harness/random.h"
 #include "tests/reference/error_message.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,9 @@
 namespace paged {
 namespace {
 
+using testing::kInfinity;
+using testing::kNaN;
 using testing::mentions;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 constexpr int kSeqs = 2;
 constexpr int kHeads = 4;
@@ -145,7 +145,7 @@ TEST_F(ComparisonTest, RejectsNanForANumberWhereverItIs) {
   for (const auto& [seq, head, dim] : {std::tuple(0, 0, 0), std::tuple(1, 2, 5),
                                        std::tuple(kSeqs - 1, kHeads - 1, kHeadSize - 1)}) {
     const double before = outputs_.output.read(element(seq, head, dim));
-    outputs_.output.write(element(seq, head, dim), kNan);
+    outputs_.output.write(element(seq, head, dim), kNaN);
     expect_rejected_at(seq, head, "dimension " + std::to_string(dim));
     outputs_.output.write(element(seq, head, dim), before);
   }
@@ -153,12 +153,12 @@ TEST_F(ComparisonTest, RejectsNanForANumberWhereverItIs) {
 
 TEST_F(ComparisonTest, RejectsNanEvenWithAnInfiniteBound) {
   for (HeadErrorBound& bound : answer_.bounds) bound.output.setConstant(kInfinity);
-  outputs_.output.write(element(1, 2, 5), kNan);
+  outputs_.output.write(element(1, 2, 5), kNaN);
   EXPECT_FALSE(compared().passed);
 }
 
 TEST_F(ComparisonTest, RejectsAnOutputOfNothingButNan) {
-  outputs_.output.fill(kNan);
+  outputs_.output.fill(kNaN);
   EXPECT_FALSE(compared().passed);
 }
 
@@ -170,14 +170,14 @@ TEST_F(ComparisonTest, RejectsInfinityForANumber) {
 }
 
 TEST_F(ComparisonTest, RejectsANumberWhereTheReferenceIsNotOne) {
-  for (const double special : {kNan, kInfinity, -kInfinity}) {
+  for (const double special : {kNaN, kInfinity, -kInfinity}) {
     answer_.attention[1 * kHeads + 2].output[5] = special;
     expect_rejected_at(1, 2, "dimension 5");
   }
 }
 
 TEST_F(ComparisonTest, AcceptsNanAndInfinityWhereTheReferenceHasThem) {
-  for (const double special : {kNan, kInfinity, -kInfinity}) {
+  for (const double special : {kNaN, kInfinity, -kInfinity}) {
     answer_.attention[1 * kHeads + 2].output[5] = special;
     outputs_.output.write(element(1, 2, 5), special);
     EXPECT_TRUE(compared().passed) << special << ": " << compared().message;
@@ -201,7 +201,7 @@ TEST(ComparisonOfTheReferenceTest, NextToTheOverflowThresholdEitherSideIsRightBu
     outputs.output.write(0, right);
     EXPECT_TRUE(compare(problem, outputs, answer).passed) << right;
   }
-  for (const double wrong : {kNan, -kInfinity, -65504.0, 0.0}) {
+  for (const double wrong : {kNaN, -kInfinity, -65504.0, 0.0}) {
     outputs.output.write(0, wrong);
     EXPECT_FALSE(compare(problem, outputs, answer).passed) << wrong;
   }
@@ -348,7 +348,7 @@ TEST(ComparisonOfTheReferenceTest, ExpectsMinusInfinityAsLseOfAnEmptySequence) {
 
 // ---- bit by bit -------------------------------------------------------------------------------
 TEST_F(ComparisonTest, BitDifferenceIsEmptyForEqualBits) {
-  outputs_.output.write(3, kNan);  // NaN equals itself, bit for bit
+  outputs_.output.write(3, kNaN);  // NaN equals itself, bit for bit
   EXPECT_EQ(bit_difference(outputs_, outputs_), "");
 }
 

@@ -6,6 +6,7 @@
 #include "tests/harness/invariants/cases.h"
 #include "tests/harness_tests/plain_device.h"
 #include "tests/harness_tests/plain_stage.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -17,22 +18,21 @@
 namespace paged {
 namespace {
 
+using testing::kFloatInfinity;
+using testing::kFloatNaN;
 using testing::Mistake;
 using testing::plain_stage;
 using testing::PlainDevice;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-constexpr int kHeads = 4;
-constexpr int kHeadSize = 64;
+constexpr int kQueryHeads = 4;
+constexpr int kDims = 64;
 constexpr int kPartitionSize = 32;
 constexpr int kPartitions = 4;  // of 100 tokens
 
 /// Two sequences of 100 and 40 tokens in partitions of 32: 4 partitions, and 2 of which the second
 /// holds 8 tokens and half a page of tail.
 DecodeProblem partitioned_problem() {
-  CaseSpec spec = make_case(ScalarType::f32, {kHeads, 2, kHeadSize, 16}, {100, 40}, "normal", 5);
+  CaseSpec spec = make_case(ScalarType::f32, {kQueryHeads, 2, kDims, 16}, {100, 40}, "normal", 5);
   spec.partition_size = kPartitionSize;
   spec.variant = KernelVariant::v2;
   return build_case(spec).problem;
@@ -50,7 +50,7 @@ class IntermediateComparisonTest : public ::testing::Test {
     return plain_stage(Mistake::none, {ScalarType::f32}).arithmetic;
   }
   static std::size_t slot(int seq, int head, int partition) {
-    return static_cast<std::size_t>(seq * kHeads + head) * kPartitions + partition;
+    return static_cast<std::size_t>(seq * kQueryHeads + head) * kPartitions + partition;
   }
   std::string difference() const {
     return intermediate_difference(problem_, outputs_, reference_answer(problem_, arithmetic()))
@@ -60,7 +60,7 @@ class IntermediateComparisonTest : public ::testing::Test {
   /// before.
   void expect_seen(float& value, const std::string& place) {
     const float before = value;
-    for (const float wrong : {before * 1.001F + 1e-3F, kNan, kInfinity}) {
+    for (const float wrong : {before * 1.001F + 1e-3F, kFloatNaN, kFloatInfinity}) {
       value = wrong;
       EXPECT_TRUE(difference().starts_with(place)) << wrong << " gives: " << difference();
     }
@@ -75,20 +75,20 @@ class IntermediateComparisonTest : public ::testing::Test {
 TEST_F(IntermediateComparisonTest, SeesEachKindOfValueAndNamesItsPlace) {
   ASSERT_EQ(outputs_.partitions.partitions, kPartitions);
   PartitionOutputs& partitions = outputs_.partitions;
-  expect_seen(outputs_.maxima[1 * kHeads + 2], "sequence 1, head 2 maximum is");
-  expect_seen(outputs_.sums[0 * kHeads + 3], "sequence 0, head 3 sum is");
+  expect_seen(outputs_.maxima[1 * kQueryHeads + 2], "sequence 1, head 2 maximum is");
+  expect_seen(outputs_.sums[0 * kQueryHeads + 3], "sequence 0, head 3 sum is");
   expect_seen(partitions.maxima[slot(0, 1, 3)], "sequence 0, head 1, partition 3 maximum is");
   expect_seen(partitions.sums[slot(1, 0, 1)], "sequence 1, head 0, partition 1 sum is");
-  expect_seen(partitions.outputs[slot(0, 2, 2) * kHeadSize + 7],
+  expect_seen(partitions.outputs[slot(0, 2, 2) * kDims + 7],
               "sequence 0, head 2, partition 2, dimension 7 output is");
 }
 
 TEST_F(IntermediateComparisonTest, LeavesPartitionsPastASequencesEndAlone) {
-  for (const float anything : {kNan, 0.0F, 17.0F})
+  for (const float anything : {kFloatNaN, 0.0F, 17.0F})
     for (int partition : {2, 3}) {
       outputs_.partitions.maxima[slot(1, 3, partition)] = anything;
       outputs_.partitions.sums[slot(1, 3, partition)] = anything;
-      outputs_.partitions.outputs[slot(1, 3, partition) * kHeadSize] = anything;
+      outputs_.partitions.outputs[slot(1, 3, partition) * kDims] = anything;
       EXPECT_EQ(difference(), "");
     }
 }
@@ -98,12 +98,12 @@ TEST_F(IntermediateComparisonTest, ExpectsNothingOfALeftOutPartition) {
   outputs_ = run_plain(Mistake::none, problem_);
   EXPECT_EQ(difference(), "");
   PartitionOutputs& partitions = outputs_.partitions;
-  ASSERT_EQ(partitions.maxima[slot(0, 0, 0)], -kInfinity) << "head 0 keeps partition 3 only";
+  ASSERT_EQ(partitions.maxima[slot(0, 0, 0)], -kFloatInfinity) << "head 0 keeps partition 3 only";
   EXPECT_EQ(partitions.sums[slot(0, 0, 0)], 0);
   partitions.maxima[slot(0, 0, 0)] = -1e30F;
   EXPECT_TRUE(difference().starts_with("sequence 0, head 0, partition 0 maximum")) << difference();
-  partitions.maxima[slot(0, 0, 0)] = -kInfinity;
-  partitions.outputs[slot(0, 0, 0) * kHeadSize + 1] = 1e-30F;
+  partitions.maxima[slot(0, 0, 0)] = -kFloatInfinity;
+  partitions.outputs[slot(0, 0, 0) * kDims + 1] = 1e-30F;
   EXPECT_TRUE(difference().starts_with("sequence 0, head 0, partition 0, dimension 1"))
       << difference();
 }
@@ -111,10 +111,10 @@ TEST_F(IntermediateComparisonTest, ExpectsNothingOfALeftOutPartition) {
 TEST_F(IntermediateComparisonTest, AnEmptySequenceHasMaximumMinusInfinityAndSumZero) {
   problem_.seq_lens[1] = 0;
   outputs_ = run_plain(Mistake::none, problem_);
-  ASSERT_EQ(outputs_.maxima[kHeads], -kInfinity);
-  ASSERT_EQ(outputs_.sums[kHeads], 0);
+  ASSERT_EQ(outputs_.maxima[kQueryHeads], -kFloatInfinity);
+  ASSERT_EQ(outputs_.sums[kQueryHeads], 0);
   EXPECT_EQ(difference(), "");
-  outputs_.maxima[kHeads] = 0;
+  outputs_.maxima[kQueryHeads] = 0;
   EXPECT_TRUE(difference().starts_with("sequence 1, head 0 maximum is 0")) << difference();
 }
 
@@ -132,7 +132,7 @@ TEST_F(IntermediateComparisonTest, AStageThatSubtractsNothingHasMaximumZeroAndTh
 }
 
 TEST_F(IntermediateComparisonTest, ANanAmongLogitsLeavesTheMaximumOpenAndNotTheSum) {
-  problem_.query.write(0, static_cast<double>(kNan));  // sequence 0, head 0
+  problem_.query.write(0, static_cast<double>(kFloatNaN));  // sequence 0, head 0
   outputs_ = run_plain(Mistake::none, problem_);
   EXPECT_EQ(difference(), "");
   outputs_.sums[0] = 1;

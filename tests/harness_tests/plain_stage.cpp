@@ -5,6 +5,7 @@
 #include "stages/partition_workspace.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness_tests/plain_device.h"
+#include "tests/reference/not_finite.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@
 namespace paged::testing {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+using testing::kFloatInfinity;
 
 /// An element of any type, from a byte address.
 template <typename Element>
@@ -223,7 +224,7 @@ class PlainAttention {
   /// As an online softmax that forgets to rescale what it has summed when the maximum rises.
   static float exponentiate_online(std::vector<Token>& tokens, float maximum) {
     float sum = 0;
-    float running = -kInfinity;
+    float running = -kFloatInfinity;
     for (Token& token : tokens) {
       if (token.is_valid) running = std::max(running, token.weight);
       sum += token.is_valid ? std::exp(token.weight - running) : 0.0F;
@@ -235,7 +236,7 @@ class PlainAttention {
   /// Each partition's exponentials of its own maximum, added up as if it were everybody's.
   float exponentiate_by_partition(std::vector<Token>& tokens) const {
     float sum = 0;
-    std::vector<float> maxima(num_partitions(a_.max_seq_len, a_.partition_size), -kInfinity);
+    std::vector<float> maxima(num_partitions(a_.max_seq_len, a_.partition_size), -kFloatInfinity);
     for (const Token& token : tokens)
       if (token.is_valid) {
         float& maximum = maxima[token.position / a_.partition_size];
@@ -254,7 +255,7 @@ class PlainAttention {
     if (has(Mistake::no_maximum)) return 0;
     float maximum = has(Mistake::maximum_starts_at_zero)        ? 0
                     : has(Mistake::maximum_starts_at_minus_1e4) ? -1e4F
-                                                                : -kInfinity;
+                                                                : -kFloatInfinity;
     for (const Token& token : tokens)
       if (token.is_valid) maximum = std::max(maximum, token.weight);
     return maximum;
@@ -294,21 +295,21 @@ class PlainAttention {
     for (const Token& token : tokens)
       if (token.position < a_.seq_lens[seq]) seen[token.position] = true;
     for (int t = 0; t < a_.seq_lens[seq]; ++t)
-      if (!seen[t]) a_.logits[row * a_.logits_stride + t] = -kInfinity;
+      if (!seen[t]) a_.logits[row * a_.logits_stride + t] = -kFloatInfinity;
   }
 
   /// What partitions leave for the reduction. tokens: their weights are still logits.
   void write_partitions(const std::vector<Token>& tokens, int seq, int row, int kv_head) const {
     const PartitionWorkspace workspace(a_.workspace, a_.num_seqs, a_.num_heads,
                                        num_partitions(a_.max_seq_len, a_.partition_size));
-    float greatest = -kInfinity;  // of the partitions so far
+    float greatest = -kFloatInfinity;  // of the partitions so far
     for (int j = 0; j < num_partitions(a_.seq_lens[seq], a_.partition_size); ++j) {
       std::vector<Token> own;
       for (const Token& token : tokens)
         if (token.position / a_.partition_size == j) own.push_back(token);
       if (own.empty() && has(Mistake::left_out_partition_unwritten)) continue;
       const float maximum = maximum_of(own);
-      const float sum = exponentiate(own, maximum == -kInfinity ? 0 : maximum);
+      const float sum = exponentiate(own, maximum == -kFloatInfinity ? 0 : maximum);
       greatest = std::max(greatest, maximum);
       const auto tail =
           std::count_if(own.begin(), own.end(), [](const Token& token) { return !token.is_valid; });
@@ -367,7 +368,7 @@ class PlainAttention {
   }
 
   void write_empty(int row) const {
-    write_statistics(row, -kInfinity, 0);
+    write_statistics(row, -kFloatInfinity, 0);
     if (has(Mistake::empty_sequence_unwritten)) return;
     for (int dim = 0; dim < a_.head_size; ++dim) write(row, dim, 0);
   }

@@ -7,10 +7,6 @@
 namespace paged {
 namespace {
 
-bool contains(const std::vector<std::string>& list, const std::string& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 bool exists(const std::string& id) {
   return std::any_of(invariants().begin(), invariants().end(),
                      [&](const Invariant& invariant) { return invariant.id == id; });

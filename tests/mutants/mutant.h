@@ -2,10 +2,16 @@
 #pragma once
 #include "tests/mutants/mutant_kernels.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace paged {
+
+/// Whether a list holds a value.
+inline bool contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 /// A small edit of one source file that makes one realistic mistake. The members are the keys of the
 /// files tests/mutants/*.json, which docs/mutants.md describes.

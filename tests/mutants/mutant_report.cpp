@@ -14,10 +14,6 @@ namespace {
 
 constexpr const char* kOwnRecipe = "this harness";
 
-bool contains(const std::vector<std::string>& list, const std::string& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 struct Score {
   int caught = 0;
   int total = 0;

@@ -1,6 +1,7 @@
 // Reference-counted blocks: hand-out, sharing, exhaustion, misuse.
 #include "reference/block_allocator.h"
 
+#include "tests/reference/contents.h"
 #include "tests/reference/error_message.h"
 
 #include <gtest/gtest.h>
@@ -14,14 +15,8 @@
 namespace paged {
 namespace {
 
+using testing::counts_of;
 using BlockId = BlockAllocator::BlockId;
-
-std::vector<int> counts_of(const BlockAllocator& allocator) {
-  std::vector<int> counts;
-  for (BlockId block = 0; block < allocator.num_blocks(); ++block)
-    counts.push_back(allocator.ref_count(block));
-  return counts;
-}
 
 /// Requires an action to throw InputError and to leave the allocator as it was.
 template <typename Action>

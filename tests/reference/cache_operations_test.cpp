@@ -3,6 +3,7 @@
 
 #include "reference/decode_attention.h"
 #include "reference/decode_problem.h"
+#include "tests/reference/contents.h"
 #include "tests/reference/error_message.h"
 #include "tests/reference/logical_tokens.h"
 
@@ -21,6 +22,7 @@
 namespace paged {
 namespace {
 
+using testing::bytes_of;
 using testing::key_position;
 using testing::Layout;
 using testing::value_position;
@@ -43,10 +45,6 @@ DecodeProblem caches_of(CacheType cache, int num_blocks = kNumBlocks) {
 }
 
 CachePair pair_of(DecodeProblem& p) { return {&p.key_cache, &p.value_cache}; }
-
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  return {tensor.data(), tensor.data() + tensor.size_in_bytes()};
-}
 
 void fill_with_random_bits(Tensor& tensor, unsigned seed) {
   std::mt19937 random(seed);

@@ -4,6 +4,7 @@
 
 #include "reference/cache_layout.h"
 #include "tests/reference/logical_tokens.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -20,12 +21,11 @@ namespace {
 
 using testing::fill_with_exact_values;
 using testing::key_of_token;
+using testing::kInfinity;
+using testing::kNaN;
 using testing::Layout;
 using testing::value_of_token;
 using testing::zero_problem;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // ---- the formula as a plain loop -------------------------------------------------------------
 struct PlainAttention {

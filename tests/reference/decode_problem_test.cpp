@@ -3,6 +3,7 @@
 
 #include "tests/reference/error_message.h"
 #include "tests/reference/logical_tokens.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,10 @@
 namespace paged {
 namespace {
 
+using testing::kFloatInfinity;
+using testing::kFloatNaN;
 using testing::Layout;
 using testing::zero_problem;
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Layout baseline_layout() {
   Layout layout;
@@ -247,27 +247,27 @@ std::vector<Violation> head_violations() {
 
 std::vector<Violation> scale_violations() {
   return {
-      {"ScaleNaN", edited([](DecodeProblem& p) { p.scale = kNaN; }), {{"nan", "NaN"}}},
-      {"ScaleInfinite", edited([](DecodeProblem& p) { p.scale = -kInfinity; }), {{"-inf"}}},
+      {"ScaleNaN", edited([](DecodeProblem& p) { p.scale = kFloatNaN; }), {{"nan", "NaN"}}},
+      {"ScaleInfinite", edited([](DecodeProblem& p) { p.scale = -kFloatInfinity; }), {{"-inf"}}},
       {"KeyScaleZero", edited([](DecodeProblem& p) { p.k_scale = 0; }), {kZero, {"k_scale"}}},
       {"KeyScaleNegative",
        edited([](DecodeProblem& p) { p.k_scale = -0.5F; }),
        {{"-0.5", "-0.500000"}, {"k_scale"}}},
       {"KeyScaleNaN",
-       edited([](DecodeProblem& p) { p.k_scale = kNaN; }),
+       edited([](DecodeProblem& p) { p.k_scale = kFloatNaN; }),
        {{"nan", "NaN"}, {"k_scale"}}},
       {"KeyScaleInfinite",
-       edited([](DecodeProblem& p) { p.k_scale = kInfinity; }),
+       edited([](DecodeProblem& p) { p.k_scale = kFloatInfinity; }),
        {{"inf"}, {"k_scale"}}},
       {"ValueScaleZero", edited([](DecodeProblem& p) { p.v_scale = 0; }), {kZero, {"v_scale"}}},
       {"ValueScaleNegative",
        edited([](DecodeProblem& p) { p.v_scale = -0.25F; }),
        {{"-0.25", "-0.250000"}, {"v_scale"}}},
       {"ValueScaleNaN",
-       edited([](DecodeProblem& p) { p.v_scale = kNaN; }),
+       edited([](DecodeProblem& p) { p.v_scale = kFloatNaN; }),
        {{"nan", "NaN"}, {"v_scale"}}},
       {"ValueScaleInfinite",
-       edited([](DecodeProblem& p) { p.v_scale = kInfinity; }),
+       edited([](DecodeProblem& p) { p.v_scale = kFloatInfinity; }),
        {{"inf"}, {"v_scale"}}},
   };
 }

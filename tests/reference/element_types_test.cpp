@@ -2,6 +2,8 @@
 // ldexp, and against the neighbours of every code.
 #include "reference/element_types.h"
 
+#include "tests/reference/not_finite.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,8 +17,9 @@
 namespace paged {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using testing::kInfinity;
+using testing::kNaN;
+
 constexpr double kTiniest = std::numeric_limits<double>::denorm_min();
 
 /// What defines a small float format: field widths, and whether the top exponent is reserved for

@@ -5,6 +5,7 @@
 #include "reference/tensor.h"
 #include "tests/reference/error_message.h"
 #include "tests/reference/logical_tokens.h"
+#include "tests/reference/not_finite.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,9 @@ namespace paged {
 namespace {
 
 using testing::input_error_of;
+using testing::kInfinity;
+using testing::kNaN;
 using testing::mentions;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// 11 tokens on blocks 3 and 1, and 5 on block 4; groups of two query heads.
 class FiniteAnswerTest : public ::testing::Test {
@@ -66,7 +66,7 @@ TEST_F(FiniteAnswerTest, NumbersAreAccepted) {
 }
 
 TEST_F(FiniteAnswerTest, WhatIsNoNumberInATokenIsNamedWithItsPlace) {
-  for (const double special : {kNan, kInfinity, -kInfinity}) {
+  for (const double special : {kNaN, kInfinity, -kInfinity}) {
     const std::string text = std::isnan(special) ? "nan" : special > 0 ? "inf" : "-inf";
     problem_ = make(ScalarType::f32, CacheType::f32);
     set_key(0, 9, 1, 5, special);  // page 1 of sequence 0; KV head 1 serves heads 2 and 3
@@ -82,7 +82,7 @@ TEST_F(FiniteAnswerTest, WhatIsNoNumberInATokenIsNamedWithItsPlace) {
 
 TEST_F(FiniteAnswerTest, WhatNoTokenReadsMayHoldAnything) {
   const DecodeProblem clean = problem_;
-  problem_.key_cache.fill(kNan);
+  problem_.key_cache.fill(kNaN);
   problem_.value_cache.fill(kInfinity);
   testing::for_each_token_element(problem_, [&](int seq, int token, int kv_head, int dim) {
     const auto key = testing::key_of_token(problem_, seq, token, kv_head, dim);
@@ -96,7 +96,7 @@ TEST_F(FiniteAnswerTest, WhatNoTokenReadsMayHoldAnything) {
 TEST_F(FiniteAnswerTest, PagesThatBlockSparseAttentionLeavesOutMayHoldAnything) {
   // The last page alone takes part, apart from every 1000th sparse block.
   problem_.sparsity = {.local_blocks = 1, .vert_stride = 1000, .block_size = 8};
-  set_key(0, 2, 0, 3, kNan);
+  set_key(0, 2, 0, 3, kNaN);
   set_value(0, 2, 1, 3, kInfinity);
   expect_accepted();
   problem_.sparsity.local_blocks = 2;
@@ -105,7 +105,7 @@ TEST_F(FiniteAnswerTest, PagesThatBlockSparseAttentionLeavesOutMayHoldAnything) 
 
 TEST_F(FiniteAnswerTest, QueriesOfSequencesWithoutTokensMayHoldAnything) {
   problem_.seq_lens[1] = 0;
-  set_query(1, 0, 0, kNan);
+  set_query(1, 0, 0, kNaN);
   expect_accepted();
 }
 

@@ -3,6 +3,7 @@
 // the returned copies on a simulated memory.
 #include "reference/sequence_tables.h"
 
+#include "tests/reference/contents.h"
 #include "tests/reference/error_message.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,8 @@
 namespace paged {
 namespace {
 
+using testing::counts_of;
+
 using SequenceId = SequenceTables::SequenceId;
 using BlockId = SequenceTables::BlockId;
 
@@ -31,13 +34,6 @@ struct Snapshot {
   std::map<SequenceId, bool> on_device;
   bool operator==(const Snapshot&) const = default;
 };
-
-std::vector<int> counts_of(const BlockAllocator& allocator) {
-  std::vector<int> counts;
-  for (int block = 0; block < allocator.num_blocks(); ++block)
-    counts.push_back(allocator.ref_count(block));
-  return counts;
-}
 
 Snapshot snapshot(const SequenceTables& tables, const std::vector<SequenceId>& ids) {
   Snapshot s;

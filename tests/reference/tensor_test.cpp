@@ -1,6 +1,7 @@
 // Tensors of a run-time type: reading, writing, copying.
 #include "reference/tensor.h"
 
+#include "tests/reference/contents.h"
 #include "tests/reference/error_message.h"
 
 #include <gtest/gtest.h>
@@ -15,12 +16,10 @@
 namespace paged {
 namespace {
 
+using testing::bytes_of;
+
 const std::vector<CacheType> kAllTypes = {CacheType::f32, CacheType::f16, CacheType::bf16,
                                           CacheType::e4m3, CacheType::e5m2};
-
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  return {tensor.data(), tensor.data() + tensor.size_in_bytes()};
-}
 
 class EveryTensorType : public ::testing::TestWithParam<CacheType> {};
 INSTANTIATE_TEST_SUITE_P(Tensor, EveryTensorType, ::testing::ValuesIn(kAllTypes),

@@ -148,7 +148,7 @@ Tokens normal_tokens(ScalarType type, int num_tokens, const CacheShape& shape) {
   return tokens;
 }
 
-constexpr ScalarType kScalars[] = {ScalarType::f32, ScalarType::f16, ScalarType::bf16};
+constexpr ScalarType kTokenTypes[] = {ScalarType::f32, ScalarType::f16, ScalarType::bf16};
 
 std::string text(const CacheShape& shape) {
   return std::string(name_of(shape.type)) + " head_size " + std::to_string(shape.head_size) +
@@ -223,7 +223,7 @@ class CacheOperationsTest : public ::testing::TestWithParam<ExecutionPlace> {
 // ---- write_tokens ----------------------------------------------------------------------------
 TEST_P(CacheOperationsTest, WritesEveryBitThatTheReferenceWritesAndNoOther) {
   for_each_shape([&](const CacheShape& shape) {
-    for (ScalarType scalar : kScalars) {
+    for (ScalarType scalar : kTokenTypes) {
       if (!is_fp8(shape.type) && shape.type != same_as(scalar)) continue;
       Tokens tokens = normal_tokens(scalar, 7, shape);
       const std::int64_t last = shape.num_blocks * shape.block_size - 1;
@@ -235,7 +235,7 @@ TEST_P(CacheOperationsTest, WritesEveryBitThatTheReferenceWritesAndNoOther) {
 }
 
 TEST_P(CacheOperationsTest, KeepsEveryBitOfNansOfTheCachesOwnType) {
-  for (ScalarType scalar : kScalars) {
+  for (ScalarType scalar : kTokenTypes) {
     const CacheShape shape{same_as(scalar), 6, 2, 64, 16};
     Tokens tokens(scalar, 40, shape);
     fill_with_random_bits(tokens.keys, 3);
@@ -272,7 +272,7 @@ TEST_P(CacheOperationsTest, Bugs19KeysAndValuesHaveScalesOfTheirOwn) {
 }
 
 TEST_P(CacheOperationsTest, Bugs25AnFp8KeyIsCutIntoVectorsOf16WhateverTheTokensType) {
-  for (ScalarType scalar : kScalars) {
+  for (ScalarType scalar : kTokenTypes) {
     const CacheShape shape{CacheType::e5m2, 2, 1, 64, 16};
     Tokens tokens(scalar, 1, shape);
     for (int dim = 0; dim < 64; ++dim) {  // every dimension has a value of its own

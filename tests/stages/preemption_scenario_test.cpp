@@ -27,7 +27,7 @@ using History = std::vector<int>;  ///< the tokens of a sequence; equal numbers 
 constexpr int kNumHeads = 4, kNumKvHeads = 2, kHeadSize = 64, kMaxTokens = 64;
 
 /// Types and sizes of a run.
-struct Types {
+struct Sizes {
   ScalarType scalar;
   CacheType cache;
   int block_size;
@@ -37,7 +37,7 @@ struct Types {
 /// One layer of a model on a device, with as many blocks as given.
 class Layer {
  public:
-  Layer(Device& device, Checking checking, const Types& types, int device_blocks, int host_blocks)
+  Layer(Device& device, Checking checking, const Sizes& types, int device_blocks, int host_blocks)
       : device_(device),
         operations_(device, checking),
         stage_(find_stage("4", device.backend(), checking)),
@@ -121,7 +121,7 @@ class Layer {
   Device& device_;
   CacheOperations operations_;
   const Stage& stage_;
-  Types types_;
+  Sizes types_;
   SequenceTables tables_;
   Tensor host_keys_, host_values_;
   DeviceBuffer memory_;
@@ -192,7 +192,7 @@ using Outputs = std::map<History, Bytes>;
 /// The sequences of one run and their outputs after each step.
 class Service {
  public:
-  Service(Device& device, Checking checking, const Types& types, int device_blocks, int host_blocks)
+  Service(Device& device, Checking checking, const Sizes& types, int device_blocks, int host_blocks)
       : layer_(device, checking, types, device_blocks, host_blocks) {}
 
   Layer& layer() { return layer_; }
@@ -218,7 +218,7 @@ class Service {
 };
 
 /// The outputs of every history in `asked`, each sequence alone, never forked, never preempted.
-Outputs undisturbed(Device& device, Checking checking, const Types& types, const Outputs& asked) {
+Outputs undisturbed(Device& device, Checking checking, const Sizes& types, const Outputs& asked) {
   Outputs outputs;
   for (auto it = asked.begin(); it != asked.end(); ++it) {
     const History& history = it->first;
@@ -247,7 +247,7 @@ int count_non_finite(const Bytes& output, ScalarType type) {
 
 struct ScenarioCase {
   ExecutionPlace place;
-  Types types;
+  Sizes types;
 };
 std::string name_of(const ScenarioCase& c) {
   return name_of(c.place) + "_" + std::string(name_of(c.types.scalar)) + "_cache_" +
@@ -381,9 +381,9 @@ TEST_P(PreemptionScenarioTest, ARandomScheduleChangesNoBit) {
 std::vector<ScenarioCase> scenario_cases() {
   std::vector<ScenarioCase> all;
   for (const ExecutionPlace& place : kEveryPlace)
-    for (const Types& types : {Types{ScalarType::f16, CacheType::f16, 8, 1, 1},
-                               Types{ScalarType::f16, CacheType::e4m3, 16, 0.25F, 0.5F},
-                               Types{ScalarType::bf16, CacheType::bf16, 16, 1, 1}})
+    for (const Sizes& types : {Sizes{ScalarType::f16, CacheType::f16, 8, 1, 1},
+                               Sizes{ScalarType::f16, CacheType::e4m3, 16, 0.25F, 0.5F},
+                               Sizes{ScalarType::bf16, CacheType::bf16, 16, 1, 1}})
       all.push_back({place, types});
   return all;
 }
