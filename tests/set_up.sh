@@ -3,7 +3,7 @@
 # Defines set_up, and leaves the tools in build/bin. Not a command of its own.
 
 # Debian's and Ubuntu's names of what the build needs.
-packages=(g++ cmake make libeigen3-dev libgtest-dev libbenchmark-dev libboost-context-dev
+packages=(g++ cmake ninja-build libeigen3-dev libgtest-dev libbenchmark-dev libboost-context-dev
   libcli11-dev nlohmann-json3-dev)
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -94,7 +94,10 @@ set_up() {
     find "$build" -mindepth 1 ! -name '*.log' -delete
   fi
   [ -f "$build/CMakeCache.txt" ] || say "Configuring"
-  quietly "$build/configure.log" cmake -S "$root" -B "$build"
+  # Ninja begins to compile a program while its libraries still are; make waits for them.
+  local generator=()
+  if [ ! -f "$build/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  quietly "$build/configure.log" cmake -S "$root" -B "$build" "${generator[@]}"
   local jobs started=$SECONDS
   jobs=$(nproc)
   say "Building (the first time takes minutes, then seconds)"

@@ -7,10 +7,10 @@
 //
 // Usage: decode_benchmark [--json FILE] [--stages 4,5] [--types f16,bf16,e4m3] [--only TEXT]
 //                         [--crossover] [--commit TEXT]
-#include "kernels/conversion.cuh"
-#include "kernels/cuda.h"
+#include "kernels/device.h"
 #include "reference/cache_layout.h"
 #include "stages/registry.h"
+#include "tests/benchmarks/normal_device_memory.h"
 #include "tests/harness/comparison.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/random.h"
@@ -26,30 +26,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace paged::PAGED_BACKEND {
+namespace paged {
 namespace {
 
 void check(cudaError_t status) {
   if (status != cudaSuccess) throw DeviceError(cudaGetErrorString(status));
-}
-
-/// Fills memory with normal numbers that depend on index and seed alone.
-template <typename T>
-__global__ void fill_normal(T* data, std::int64_t count, unsigned long long seed) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
-    unsigned long long z = seed + 0x9E3779B97F4A7C15ULL * static_cast<unsigned long long>(i + 1);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    z ^= z >> 31;
-    const float u = (static_cast<unsigned>(z) + 1.0F) * 0x1p-32F;
-    const float v = static_cast<unsigned>(z >> 32) * 0x1p-32F;
-    data[i] = from_float<T>(sqrtf(-2.0F * logf(u)) * cospif(2.0F * v));
-  }
 }
 
 /// Device memory that frees itself.
@@ -111,11 +96,6 @@ class Batch {
   const Memory& lse() const { return *lse_; }
 
  private:
-  template <typename T>
-  void fill(const Memory& memory, std::size_t count, std::uint64_t seed) {
-    fill_normal<<<2048, 256>>>(memory.as<T>(), static_cast<std::int64_t>(count), seed);
-    check(cudaGetLastError());
-  }
   std::unique_ptr<Memory> filled(CacheType type, std::size_t count, std::uint64_t seed);
 
   BenchmarkShape shape_;
@@ -131,12 +111,7 @@ class Batch {
 
 std::unique_ptr<Memory> Batch::filled(CacheType type, std::size_t count, std::uint64_t seed) {
   auto memory = std::make_unique<Memory>(count * size_in_bytes(type));
-  if (type == CacheType::f16)
-    fill<__half>(*memory, count, seed);
-  else if (type == CacheType::bf16)
-    fill<__nv_bfloat16>(*memory, count, seed);
-  else
-    fill<__nv_fp8_e4m3>(*memory, count, seed);
+  fill_normal(type, memory->as(), static_cast<std::int64_t>(count), seed);
   return memory;
 }
 
@@ -431,11 +406,11 @@ int measure(const Request& request) {
 }
 
 }  // namespace
-}  // namespace paged::PAGED_BACKEND
+}  // namespace paged
 
 int main(int argc, char** argv) {
   CLI::App program("Checks and times the stages on a GPU.");
-  paged::PAGED_BACKEND::Request request;
+  paged::Request request;
   // Without folders of this machine, which say nothing about what was measured. (A relative argument
   // stays as it is: a shape's name, such as "64/8 1 x 1k", has a slash, too.)
   for (int i = 0; i < argc; ++i) {
@@ -454,7 +429,7 @@ int main(int argc, char** argv) {
   program.add_option("--commit", request.commit, "what to record as the version that was measured");
   CLI11_PARSE(program, argc, argv);
   try {
-    return paged::PAGED_BACKEND::measure(request);
+    return paged::measure(request);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "decode_benchmark: %s\n", error.what());
     return 1;
