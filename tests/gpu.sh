@@ -81,6 +81,11 @@ if command -v compute-sanitizer >/dev/null; then
 fi
 "$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
   --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
+# Every stage beside the next, for the walkthroughs.
+for shape in "32 x 2k" "1 x 8k"; do
+  "$build/bin/decode_benchmark" --stages 1,2,3,4,5 --types f16 --only "$shape" --commit "$commit" \
+    --json "$results/stages_${shape// /_}.json" | tee -a "$results/stages.txt" || status=1
+done
 # The CPU machine's counts beside Nsight Compute's.
 if command -v ncu >/dev/null; then
   bash "$root/tests/agreement/agreement.sh" "$build" "$results" || status=1
