@@ -70,7 +70,7 @@ void begin_block(Worker& worker) {
   worker.findings.begin(worker.position);
   for (int w = 0; w < worker.num_warps; ++w) {
     const unsigned lanes = low_bits(worker.num_threads - w * kWarpSize);
-    worker.warps[w] = {lanes, lanes, 0};
+    worker.warps[w] = WarpState{.existing = lanes, .live = lanes};
   }
   worker.async_copies.begin_block();
   worker.mbarriers.begin_block();

@@ -51,9 +51,22 @@ void complete(Worker& worker, int warp, unsigned lanes, WarpOperation operation)
   for_each_lane(worker, warp, lanes, [&](Fiber& fiber) { resume_later(worker, fiber); });
 }
 
+// One more lane waits.
+void note_waiting(WarpState& warp, const Fiber& fiber) {
+  if (warp.waiting == 0) {
+    warp.agreed = true;
+    warp.operation = fiber.operation;
+    warp.mask = fiber.mask;
+  } else {
+    warp.agreed &= fiber.operation == warp.operation && fiber.mask == warp.mask;
+  }
+  warp.waiting |= 1U << fiber.lane;
+}
+
 // A lane that waits for `fiber`, and that `fiber` waits for, but in another operation.
 const Fiber* find_mismatch(const Worker& worker, const Fiber& fiber) {
   const WarpState& warp = worker.warps[fiber.warp];
+  if (warp.agreed) return nullptr;
   const Fiber* mismatch = nullptr;
   for_each_lane(worker, fiber.warp, fiber.mask & warp.waiting, [&](const Fiber& other) {
     const bool same = other.mask == fiber.mask && other.operation == fiber.operation;
@@ -66,6 +79,7 @@ bool all_joined(const Worker& worker, const Fiber& fiber) {
   const WarpState& warp = worker.warps[fiber.warp];
   const unsigned lanes = fiber.mask & warp.existing;
   if ((warp.waiting & lanes) != lanes) return false;
+  if (warp.agreed) return true;
   bool joined = true;
   for_each_lane(worker, fiber.warp, lanes, [&](const Fiber& other) {
     joined &= other.mask == fiber.mask && other.operation == fiber.operation;
@@ -107,7 +121,7 @@ std::uint64_t join_warp_operation(WarpOperation operation, unsigned mask, std::u
   check_mask(worker, self);
 
   self.state = FiberState::at_warp_operation;
-  warp.waiting |= 1U << self.lane;
+  note_waiting(warp, self);
   if (operation != WarpOperation::active_mask) {
     if (all_joined(worker, self)) {
       complete(worker, self.warp, self.mask & warp.existing, operation);

@@ -23,6 +23,10 @@ struct WarpState {
   unsigned existing = 0;  ///< lanes that the block has
   unsigned live = 0;      ///< of these, the ones that have not exited
   unsigned waiting = 0;   ///< at a warp operation
+  /// All that wait are at one operation with one mask: `operation` and `mask`.
+  bool agreed = true;
+  WarpOperation operation = WarpOperation::sync;
+  unsigned mask = 0;
 };
 
 struct BarrierState {
