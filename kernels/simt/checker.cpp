@@ -5,6 +5,7 @@
 #include "kernels/simt/reports.h"
 #include "kernels/simt/shared_memory.h"
 #include "kernels/simt/worker.h"
+#include "kernels/simt/written_bits.h"
 
 #include <algorithm>
 #include <string>
@@ -61,10 +62,10 @@ void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::
   }
   check_races(worker, region, access);
   if (region.written == nullptr) return;
-  std::uint8_t* const written = region.written + (access.address - region.begin);
-  if (access.kind != AccessKind::write && std::memchr(written, 0, access.size) != nullptr)
+  const std::size_t offset = access.address - region.begin;
+  if (access.kind != AccessKind::write && count_unwritten(region.written, offset, access.size) != 0)
     report_uninitialised(worker, access);
-  if (access.kind != AccessKind::read) std::memset(written, 1, access.size);
+  if (access.kind != AccessKind::read) mark_written(region.written, offset, access.size);
 }
 
 void AccessChecker::check_races(Worker& worker, Region& region, const Access& access) {

@@ -5,11 +5,11 @@
 #include "kernels/simt/global_races.h"
 #include "kernels/simt/shared_races.h"
 #include "kernels/simt/static_shared.h"
+#include "kernels/simt/written_bits.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 namespace paged::simt {
@@ -24,7 +24,7 @@ struct Region {
 
   std::uintptr_t begin = 0;
   std::size_t size = 0;
-  std::uint8_t* written = nullptr;  ///< one byte for each byte: 1 if something wrote it; or null
+  std::uint8_t* written = nullptr;  ///< as in written_bits.h, or null
   Kind kind = Kind::program;
   Shortcut shortcut = Shortcut::none;
 
@@ -83,8 +83,8 @@ class AccessChecker {
       if (region.shortcut == Region::Shortcut::shared)
         return shared_.see(worker, {address, kSize, kind, pc});
       if (region.shortcut == Region::Shortcut::reads && kind == AccessKind::read &&
-          (region.written == nullptr ||
-           all_written<kSize>(region.written + (address - region.begin)))) [[likely]]
+          (region.written == nullptr || all_written<kSize>(region.written, address - region.begin)))
+          [[likely]]
         return;
     }
     check_instruction(worker, {address, kSize, kind, pc}, kSize);
@@ -117,14 +117,6 @@ class AccessChecker {
 
   /// Where the access at a program counter went last: nearly always where it goes next.
   Region& recent(std::uintptr_t pc) { return recent_[(pc ^ pc >> 9) % kNumRecent]; }
-
-  template <std::size_t kSize>
-  [[gnu::always_inline]] static bool all_written(const std::uint8_t* written) {
-    constexpr std::uint64_t kOnes = 0x0101010101010101U;
-    std::uint64_t bytes[2] = {kOnes, kOnes};
-    std::memcpy(bytes, written, kSize);
-    return (bytes[0] & bytes[1]) == kOnes;
-  }
 
   /// The region that an access lies in; its size is 0 if there is none.
   Region find_region(const Worker& worker, const Access& access, std::uintptr_t instruction);

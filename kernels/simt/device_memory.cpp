@@ -1,6 +1,7 @@
 #include "kernels/simt/device_memory.h"
 
 #include "kernels/device.h"
+#include "kernels/simt/written_bits.h"
 
 #include <sys/mman.h>
 
@@ -56,6 +57,10 @@ std::size_t distance(const Allocation& allocation, std::uintptr_t address) {
 
 }  // namespace
 
+std::size_t Allocation::mapped_bytes_of_bits() const {
+  return whole_pages(mapped_bytes / kBytesPerBits);
+}
+
 void* DeviceMemory::allocate(std::size_t bytes, const std::string& name) {
   Allocation allocation;
   allocation.name = name;
@@ -64,7 +69,7 @@ void* DeviceMemory::allocate(std::size_t bytes, const std::string& name) {
   if (bytes > ~std::size_t{0} / 4) throw_short_of_memory(bytes, name);
   allocation.memory = map_data(allocation.mapped_bytes, kGuardBytes);
   if (allocation.memory == nullptr) throw_short_of_memory(bytes, name);
-  allocation.written = map_data(allocation.mapped_bytes, 0);
+  allocation.written = map_data(allocation.mapped_bytes_of_bits(), 0);
   if (allocation.written == nullptr) {
     unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
     throw_short_of_memory(bytes, name);
@@ -83,7 +88,7 @@ void DeviceMemory::release(void* memory) {
     throw DeviceError("release of an address that is not the start of a device allocation");
   const Allocation allocation = found->second;
   live_.erase(found);
-  unmap_data(allocation.written, allocation.mapped_bytes, 0);
+  unmap_data(allocation.written, allocation.mapped_bytes_of_bits(), 0);
   if (!retire_data(allocation.memory, allocation.mapped_bytes))
     return unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
   constexpr std::size_t kMostRetired = 64;
@@ -118,41 +123,41 @@ void DeviceMemory::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Allocation& allocation = holding(device, bytes, "upload");
   std::memcpy(device, host, bytes);
-  std::memset(allocation.written + (static_cast<std::uint8_t*>(device) - allocation.memory), 1,
-              bytes);
+  mark_written(allocation.written,
+               static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory),
+               bytes);
 }
 
 DeviceMemory::Unwritten DeviceMemory::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return {};
   const Allocation& allocation = holding(device, bytes, "download");
   std::memcpy(host, device, bytes);
-  const std::uint8_t* written =
-      allocation.written + (static_cast<const std::uint8_t*>(device) - allocation.memory);
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const std::uint8_t*>(device) - allocation.memory);
   Unwritten unwritten;
   if (!allocation.tracked) return unwritten;
   unwritten.allocation = allocation.name;
-  unwritten.bytes = static_cast<std::size_t>(std::count(written, written + bytes, 0));
-  unwritten.first = static_cast<std::size_t>(std::find(written, written + bytes, 0) - written);
+  unwritten.bytes = count_unwritten(allocation.written, offset, bytes);
+  if (unwritten.bytes != 0) unwritten.first = first_unwritten(allocation.written, offset, bytes);
   return unwritten;
 }
 
 void DeviceMemory::forget(void* device, std::size_t bytes) {
   if (bytes == 0) return;
   const Allocation& allocation = holding(device, bytes, "forget");
-  std::uint8_t* const begin =
-      allocation.written + (static_cast<std::uint8_t*>(device) - allocation.memory);
-  std::uint8_t* const end = begin + bytes;
-  // Whole pages are given back and come again as zeros: an allocation may be larger than memory.
-  const auto first = static_cast<std::size_t>(begin - allocation.written);
-  std::uint8_t* const first_page = allocation.written + (first + kPage - 1) / kPage * kPage;
-  std::uint8_t* const last_page = allocation.written + (end - allocation.written) / kPage * kPage;
-  if (first_page >= last_page ||
-      madvise(first_page, static_cast<std::size_t>(last_page - first_page), MADV_DONTNEED) != 0) {
-    std::memset(begin, 0, bytes);
-    return;
-  }
-  std::memset(begin, 0, static_cast<std::size_t>(first_page - begin));
-  std::memset(last_page, 0, static_cast<std::size_t>(end - last_page));
+  const auto begin =
+      static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory);
+  const std::size_t end = begin + bytes;
+  // Whole pages of bits are given back and come again as zeros: an allocation may be larger than
+  // memory.
+  constexpr std::size_t kBytesPerPage = kPage * kBytesPerBits;
+  const std::size_t first_page = (begin + kBytesPerPage - 1) / kBytesPerPage;
+  const std::size_t last_page = end / kBytesPerPage;
+  if (first_page >= last_page || madvise(allocation.written + first_page * kPage,
+                                         (last_page - first_page) * kPage, MADV_DONTNEED) != 0)
+    return mark_unwritten(allocation.written, begin, bytes);
+  mark_unwritten(allocation.written, begin, first_page * kBytesPerPage - begin);
+  mark_unwritten(allocation.written, last_page * kBytesPerPage, end - last_page * kBytesPerPage);
 }
 
 void DeviceMemory::stop_tracking() {

@@ -10,15 +10,16 @@
 
 namespace paged::simt {
 
-/// One allocation. `memory` and `written` have `bytes` bytes.
+/// One allocation. `memory` has `bytes` bytes, `written` as many bits.
 struct Allocation {
   std::string name;
   std::size_t bytes = 0;
   std::uint8_t* memory = nullptr;
-  std::uint8_t* written = nullptr;  ///< 1 where the host or a kernel wrote
+  std::uint8_t* written = nullptr;  ///< what the host or a kernel wrote; see written_bits.h
   std::size_t mapped_bytes = 0;     ///< of the data, without guards
   bool tracked = true;  ///< `written` is true to life: no unchecked kernel ran since allocation
 
+  std::size_t mapped_bytes_of_bits() const;
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory); }
   std::uintptr_t end() const { return begin() + bytes; }
 };

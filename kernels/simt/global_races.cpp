@@ -123,7 +123,8 @@ void GlobalRaces::save_pages(const Access& access, std::uintptr_t allocation,
   for (std::uintptr_t page = access.address / kPage * kPage; page < end; page += kPage) {
     std::uintptr_t& saved = saved_[page / kPage % saved_.size()];
     if (saved == page) continue;
-    launch_->saved_pages().save(page, written == nullptr ? nullptr : written + (page - allocation));
+    launch_->saved_pages().save(
+        page, written == nullptr ? nullptr : written + (page - allocation) / kBytesPerBits);
     saved = page;
   }
 }

@@ -82,7 +82,7 @@ class GlobalRaces {
 
   /// Whether a read of an allocation has to be seen. If not, it has been taken note of.
   bool watches_read_of(std::uintptr_t allocation);
-  /// Looks at an access to an allocation; written: its flags, or null. Does not return if the access
+  /// Looks at an access to an allocation; written: its bits, or null. Does not return if the access
   /// races with one of the same block.
   void see(Worker& worker, const Access& access, std::uintptr_t allocation, std::uint8_t* written);
   /// A write to a variable of the program.

@@ -11,13 +11,13 @@ void SavedPages::save(std::uintptr_t page, std::uint8_t* written) {
   saved = std::make_unique<Page>();
   std::memcpy(saved->data, reinterpret_cast<const void*>(page), kPage);
   saved->written = written;
-  if (written != nullptr) std::memcpy(saved->flags, written, kPage);
+  if (written != nullptr) std::memcpy(saved->bits, written, sizeof saved->bits);
 }
 
 void SavedPages::restore() const {
   for (const auto& [page, saved] : pages_) {
     std::memcpy(reinterpret_cast<void*>(page), saved->data, kPage);
-    if (saved->written != nullptr) std::memcpy(saved->written, saved->flags, kPage);
+    if (saved->written != nullptr) std::memcpy(saved->written, saved->bits, sizeof saved->bits);
   }
 }
 

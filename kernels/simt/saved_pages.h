@@ -1,6 +1,8 @@
 // What a launch has overwritten in global memory, so that it can be taken back and the launch run
 // once more.
 #pragma once
+#include "kernels/simt/written_bits.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +16,7 @@ class SavedPages {
   static constexpr std::uintptr_t kPage = 4096;
 
   /// Before the first write to a page: keeps what it holds. page: a multiple of kPage, all of it
-  /// readable; written: the page's flags in Allocation::written, or null. Thread-safe.
+  /// readable; written: the page's bits in Allocation::written, or null. Thread-safe.
   void save(std::uintptr_t page, std::uint8_t* written);
   /// Puts back what was saved.
   void restore() const;
@@ -22,7 +24,7 @@ class SavedPages {
  private:
   struct Page {
     std::uint8_t data[kPage];
-    std::uint8_t flags[kPage];
+    std::uint8_t bits[kPage / kBytesPerBits];
     std::uint8_t* written;
   };
   std::mutex mutex_;
