@@ -1,7 +1,7 @@
 // Atomic operations on the host, each checked as one access.
 #include "kernels/simt/atomics.h"
 
-#include "kernels/simt/worker.h"
+#include "kernels/simt/quick_check.h"
 
 namespace paged::simt {
 
@@ -26,11 +26,8 @@ template <typename T, typename Update>
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return replace(address, update);
   Worker& worker = *current_worker;
-  const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
-  if (worker.counter.on()) [[unlikely]]
-    worker.counter.see(*worker.current, where, sizeof(T), AccessKind::atomic, return_address);
   AccessChecker& checker = worker.checker;
-  checker.check<sizeof(T)>(worker, where, AccessKind::atomic, return_address);
+  checker.check<sizeof(T)>(worker, where, AccessKind::atomic, reinterpret_cast<std::uintptr_t>(pc));
   const UncheckedScope unchecked;
   return checker.do_atomic(where, [&] { return replace(address, update); });
 }

@@ -26,6 +26,7 @@ FindingKind out_of_bounds(const Access& access) {
 void AccessChecker::begin_launch(const Worker& worker, GlobalLaunch& launch) {
   recent_.fill({});  // allocations may have come and gone
   preempts_ = worker.schedule.kind == ScheduleKind::preemptive;
+  takes_shortcuts_ = !preempts_ && !worker.counter.on();
   global_.begin_launch(launch);
   if (worker.launch->checked) static_shared_.begin_launch(worker.launch->kernel);
   const ThreadLocalImage tls = thread_local_image();
@@ -44,6 +45,12 @@ void AccessChecker::begin_block(Worker& worker) {
 void AccessChecker::end_block(Worker& worker) {
   ignored_range = {};
   if (worker.launch->checked) global_.end_block();
+}
+
+void AccessChecker::check_and_count(Worker& worker, std::uintptr_t address, std::size_t size,
+                                    AccessKind kind, std::uintptr_t pc) {
+  if (worker.counter.on()) worker.counter.see(*worker.current, address, size, kind, pc);
+  check_instruction(worker, {address, size, kind, pc}, size);
 }
 
 void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::size_t alignment,
@@ -72,7 +79,7 @@ void AccessChecker::check_races(Worker& worker, Region& region, const Access& ac
   switch (region.kind) {
     case Region::Kind::shared:
       shared_.see(worker, access);
-      if (!preempts_) region.shortcut = Region::Shortcut::shared;
+      if (takes_shortcuts_) region.shortcut = Region::Shortcut::shared;
       return;
     case Region::Kind::allocation:
       if (access.kind != AccessKind::read || global_.watches_read_of(region.begin))
@@ -84,7 +91,8 @@ void AccessChecker::check_races(Worker& worker, Region& region, const Access& ac
     case Region::Kind::arguments:
       break;
   }
-  if (!preempts_ && access.kind == AccessKind::read) region.shortcut = Region::Shortcut::reads;
+  if (takes_shortcuts_ && access.kind == AccessKind::read)
+    region.shortcut = Region::Shortcut::reads;
 }
 
 // Besides allocations a kernel may use its shared memory, its arguments and the program's

@@ -19,7 +19,7 @@ struct Worker;
 /// Memory that a kernel may touch, as the checker sees it.
 struct Region {
   enum class Kind : std::uint8_t { shared, allocation, arguments, program };
-  /// What needs no more than a look at `written`, or, of shared memory, at its races.
+  /// What needs no more than a look at `written`, or, of shared memory, at its races: quick_check.h.
   enum class Shortcut : std::uint8_t { none, reads, shared };
 
   std::uintptr_t begin = 0;
@@ -73,24 +73,15 @@ class AccessChecker {
   void release(int thread, SyncClock& clock) { clocks_.release(thread, clock); }
   void acquire(int thread, const SyncClock& clock) { clocks_.acquire(thread, clock); }
 
-  /// Checks an access of 1, 2, 4, 8 or 16 bytes; does not return if it must not be executed.
-  /// Nearly all accesses are fine: they leave here after a few comparisons.
+  /// Checks an access of 1, 2, 4, 8 or 16 bytes by one instruction; does not return if it must not be
+  /// executed. Counts it, if accesses are counted. Defined in quick_check.h.
   template <std::size_t kSize>
-  [[gnu::always_inline]] void check(Worker& worker, std::uintptr_t address, AccessKind kind,
-                                    std::uintptr_t pc) {
-    const Region& region = recent(pc);
-    if (region.holds(address, kSize) && address % kSize == 0) [[likely]] {
-      if (region.shortcut == Region::Shortcut::shared)
-        return shared_.see(worker, {address, kSize, kind, pc});
-      if (region.shortcut == Region::Shortcut::reads && kind == AccessKind::read &&
-          (region.written == nullptr || all_written<kSize>(region.written, address - region.begin)))
-          [[likely]]
-        return;
-    }
-    check_instruction(worker, {address, kSize, kind, pc}, kSize);
-  }
+  void check(Worker& worker, std::uintptr_t address, AccessKind kind, std::uintptr_t pc);
+  /// What check() comes to where that is not enough, and where accesses are counted.
+  void check_and_count(Worker& worker, std::uintptr_t address, std::size_t size, AccessKind kind,
+                       std::uintptr_t pc);
 
-  /// Checks an access of any size by one instruction. `alignment` is what a GPU asks for: the size,
+  /// Checks an access of any size by one instruction, and does not count it. `alignment` is what a GPU asks for: the size,
   /// or 1 where the compiler copies an object of another size.
   void check_instruction(Worker& worker, const Access& access, std::size_t alignment) {
     check_thoroughly(worker, access, alignment, access.pc);
@@ -130,6 +121,7 @@ class AccessChecker {
 
   std::array<Region, kNumRecent> recent_;
   bool preempts_ = false;  ///< threads may give way before any access
+  bool takes_shortcuts_ = true;
   BlockClocks clocks_;
   SharedRaces shared_{clocks_};
   GlobalRaces global_{clocks_};

@@ -1,6 +1,6 @@
 // The functions that g++ -fsanitize=thread calls before each access. libtsan is not linked; these
 // take its place. GCC's side is gcc/sanitizer.def and gcc/tsan.c.
-#include "kernels/simt/worker.h"
+#include "kernels/simt/quick_check.h"
 
 #include <atomic>
 #include <cstddef>
@@ -14,10 +14,7 @@ template <std::size_t kSize>
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
   Worker& worker = *current_worker;
-  const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
-  if (worker.counter.on()) [[unlikely]]
-    worker.counter.see(*worker.current, where, kSize, kind, return_address);
-  worker.checker.check<kSize>(worker, where, kind, return_address);
+  worker.checker.check<kSize>(worker, where, kind, reinterpret_cast<std::uintptr_t>(pc));
 }
 
 // Objects of other sizes: a GPU copies them in pieces of their own alignment.

@@ -133,7 +133,8 @@ void GlobalRaces::see_cell(Worker& worker, const Access& access, std::uintptr_t 
                            std::uint8_t bytes) {
   Cell& cell = cells_[index];
   const Fiber& self = *worker.current;
-  const EarlierAccess racing = cell.race.see(clocks_, self.id, access.kind, bytes, access.pc);
+  const EarlierAccess racing =
+      cell.race.see(clocks_, lane_reads_, self.id, access.kind, bytes, access.pc);
   if (racing.thread >= 0) {
     report_data_race(worker, access, racing, place_in_allocation(access.address));
     stop_block(worker);

@@ -129,6 +129,7 @@ class GlobalRaces {
   void save_pages(const Access& access, std::uintptr_t allocation, std::uint8_t* written);
 
   const BlockClocks& clocks_;
+  LaneReadsOfEpoch lane_reads_;
   GlobalLaunch* launch_ = nullptr;
   Cells cells_;
   BlockLog log_;

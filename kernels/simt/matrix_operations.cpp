@@ -72,7 +72,7 @@ void check_row(Worker& worker, std::uintptr_t row, std::uintptr_t pc) {
 template <typename T>
 T read(Worker& worker, std::uintptr_t address, std::uintptr_t pc) {
   if (worker.launch->checked)
-    worker.checker.check<sizeof(T)>(worker, address, AccessKind::read, pc);
+    worker.checker.check_instruction(worker, {address, sizeof(T), AccessKind::read, pc}, sizeof(T));
   T value;
   std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
   return value;

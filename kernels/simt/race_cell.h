@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <vector>
 
 namespace paged::simt {
 
@@ -35,31 +37,69 @@ void for_each_cell(const Access& access, F f) {
   }
 }
 
-/// Four bytes. What is remembered counts only in the epoch that it names: older accesses are ordered
-/// before the present ones. All zeros is a valid cell of an epoch that never is.
+/// Reads of one cell by the lanes of a warp that differ in when they were or in which bytes.
+struct LaneReads {
+  BlockClocks::OfLanes clocks;                ///< of each lane, when it read
+  std::array<std::uint8_t, kWarpSize> bytes;  ///< which of the cell's; 0: the lane has not read
+};
+
+/// The lane reads of all cells in one epoch. Few cells need them, so they are kept apart.
+class LaneReadsOfEpoch {
+ public:
+  /// All lanes of the set have read these bytes at this clock. Returns their number.
+  std::uint32_t add(std::uint64_t epoch, unsigned lanes, BlockClocks::Clock clock,
+                    std::uint8_t bytes);
+  LaneReads& operator[](std::uint32_t number) { return reads_[number]; }
+
+ private:
+  std::uint64_t epoch_ = 0;
+  std::uint32_t num_used_ = 0;
+  std::vector<LaneReads> reads_;
+};
+
+/// Four bytes, in less than one line of a processor's cache: a block has thousands, and each of its
+/// threads may come by all of them. What is remembered counts only in the epoch that it names: older
+/// accesses are ordered before the present ones. All zeros is a valid cell of an epoch that never is.
 class RaceCell {
  public:
+  std::uint64_t epoch() const { return epoch_; }  ///< of the last access
+
+  /// Does what see() does where that is quickly done and there is no race: a read like others
+  /// before it, a write where nobody else has been. False if it is not, with nothing changed.
+  [[gnu::always_inline]] bool see_quickly(const BlockClocks& clocks, int thread, AccessKind kind,
+                                          std::uint8_t bytes, std::uintptr_t pc) {
+    if (epoch_ != clocks.epoch()) return false;
+    if (kind == AccessKind::read) {
+      if (writer_ != kNobody || readers_ == 0) return false;
+      if (read_warp_ != thread / kWarpSize) {
+        note_other_read(clocks, thread, bytes, pc);
+        return true;
+      }
+      if (read_bytes_ != bytes || read_clock_ != clocks.now(thread)) return false;
+      readers_ |= 1U << thread % kWarpSize;
+      read_pc_ = pc;
+      return true;
+    }
+    if (readers_ != 0 || (writer_ != kNobody && writer_ != thread)) return false;
+    note_write(clocks, thread, kind, bytes, pc);
+    return true;
+  }
+
   /// Takes note of an access by `thread` to `bytes` of the cell, and tells with what it races.
-  [[gnu::always_inline]] EarlierAccess see(const BlockClocks& clocks, int thread, AccessKind kind,
-                                           std::uint8_t bytes, std::uintptr_t pc) {
+  EarlierAccess see(const BlockClocks& clocks, LaneReadsOfEpoch& lane_reads, int thread,
+                    AccessKind kind, std::uint8_t bytes, std::uintptr_t pc) {
     if (epoch_ != clocks.epoch()) begin_epoch(clocks.epoch());
     const bool atomic = kind == AccessKind::atomic;
     if (writer_ != kNobody && (written_ & bytes) != 0 && !(atomic && atomic_) &&
         !clocks.is_ordered(writer_, write_clock_, thread))
       return {writer_, write_pc_, atomic_ ? AccessKind::atomic : AccessKind::write};
     if (kind == AccessKind::read) {
-      note_read(clocks, thread, bytes, pc);
+      note_read(clocks, lane_reads, thread, bytes, pc);
       return {};
     }
-    if (const int reader = racing_reader(clocks, bytes, thread); reader >= 0)
+    if (const int reader = racing_reader(clocks, lane_reads, bytes, thread); reader >= 0)
       return {reader, reader == other_reader_ ? other_read_pc_ : read_pc_, AccessKind::read};
-    writer_ = static_cast<std::uint16_t>(thread);
-    write_clock_ = clocks.now(thread);
-    write_pc_ = pc;
-    written_ = bytes;
-    atomic_ = atomic;
-    read_warp_ = other_reader_ = kNobody;
-    other_read_ = 0;
+    note_write(clocks, thread, kind, bytes, pc);
     return {};
   }
 
@@ -77,56 +117,96 @@ class RaceCell {
 
  private:
   static constexpr std::uint16_t kNobody = 0xFFFF;
+  static constexpr std::uint8_t kDiffering = 0;  ///< as read_bytes_: see lane_reads_
 
   void begin_epoch(std::uint64_t epoch) {
     epoch_ = epoch;
-    writer_ = read_warp_ = other_reader_ = kNobody;
-    written_ = other_read_ = 0;
+    writer_ = kNobody;
+    written_ = 0;
+    forget_reads();
   }
 
-  void note_read(const BlockClocks& clocks, int thread, std::uint8_t bytes, std::uintptr_t pc) {
+  void forget_reads() {
+    readers_ = 0;
+    other_reader_ = kNobody;
+    other_read_ = 0;
+  }
+
+  [[gnu::always_inline]] void note_write(const BlockClocks& clocks, int thread, AccessKind kind,
+                                         std::uint8_t bytes, std::uintptr_t pc) {
+    writer_ = static_cast<std::uint16_t>(thread);
+    write_clock_ = clocks.now(thread);
+    write_pc_ = pc;
+    written_ = bytes;
+    atomic_ = kind == AccessKind::atomic;
+    forget_reads();
+  }
+
+  void note_read(const BlockClocks& clocks, LaneReadsOfEpoch& lane_reads, int thread,
+                 std::uint8_t bytes, std::uintptr_t pc) {
     const int warp = thread / kWarpSize;
     const int lane = thread % kWarpSize;
-    if (read_warp_ == kNobody) {
+    const unsigned bit = 1U << lane;
+    const BlockClocks::Clock now = clocks.now(thread);
+    if (readers_ != 0 && read_warp_ != warp) return note_other_read(clocks, thread, bytes, pc);
+    if (readers_ == 0) {
       read_warp_ = static_cast<std::uint16_t>(warp);
-      read_.fill(0);
+      read_clock_ = now;
+      read_bytes_ = bytes;
+    } else if (read_bytes_ != kDiffering && readers_ == bit) {
+      read_clock_ = now;
+      read_bytes_ |= bytes;
+    } else if (read_bytes_ == kDiffering || read_clock_ != now || read_bytes_ != bytes) {
+      if (read_bytes_ != kDiffering)
+        lane_reads_ = lane_reads.add(epoch_, readers_, read_clock_, read_bytes_);
+      read_bytes_ = kDiffering;
+      LaneReads& differing = lane_reads[lane_reads_];
+      differing.clocks[lane] = now;
+      differing.bytes[lane] |= bytes;
     }
-    if (read_warp_ == warp) {
-      reads_[lane] = clocks.now(thread);
-      read_[lane] |= bytes;
-      read_pc_ = pc;
-    } else {
-      if (other_reader_ != thread) other_read_ = 0;
-      other_reader_ = static_cast<std::uint16_t>(thread);
-      other_read_ |= bytes;
-      other_read_clock_ = clocks.now(thread);
-      other_read_pc_ = pc;
-    }
+    readers_ |= bit;
+    read_pc_ = pc;
+  }
+
+  [[gnu::always_inline]] void note_other_read(const BlockClocks& clocks, int thread,
+                                              std::uint8_t bytes, std::uintptr_t pc) {
+    if (other_reader_ != thread) other_read_ = 0;
+    other_reader_ = static_cast<std::uint16_t>(thread);
+    other_read_ |= bytes;
+    other_read_clock_ = clocks.now(thread);
+    other_read_pc_ = pc;
   }
 
   /// The thread of the cell's reads that races with a write of `now`, or -1.
-  int racing_reader(const BlockClocks& clocks, std::uint8_t bytes, int now) const {
-    if (read_warp_ != kNobody)
-      for (int lane = 0; lane < kWarpSize; ++lane) {
-        const int reader = read_warp_ * kWarpSize + lane;
-        if ((read_[lane] & bytes) != 0 && !clocks.is_ordered(reader, reads_[lane], now))
-          return reader;
-      }
+  int racing_reader(const BlockClocks& clocks, LaneReadsOfEpoch& lane_reads, std::uint8_t bytes,
+                    int now) const {
+    for (unsigned rest = readers_; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const bool differing = read_bytes_ == kDiffering;
+      const std::uint8_t read = differing ? lane_reads[lane_reads_].bytes[lane] : read_bytes_;
+      const auto clock = differing ? lane_reads[lane_reads_].clocks[lane] : read_clock_;
+      const int reader = read_warp_ * kWarpSize + lane;
+      if ((read & bytes) != 0 && !clocks.is_ordered(reader, clock, now)) return reader;
+    }
     const bool other = other_reader_ != kNobody && (other_read_ & bytes) != 0;
     return other && !clocks.is_ordered(other_reader_, other_read_clock_, now) ? other_reader_ : -1;
   }
 
   std::uint64_t epoch_;
   std::uintptr_t write_pc_, read_pc_, other_read_pc_;
-  std::uint16_t writer_;                 ///< thread or actor of the last write, or kNobody
-  BlockClocks::Clock write_clock_;       ///< the writer's clock then
-  std::uint16_t read_warp_;              ///< warp of the first read since then, or kNobody
-  std::uint16_t other_reader_;           ///< a reading thread of another warp, or kNobody
+  std::uint32_t readers_;           ///< lanes of read_warp_ that have read since the last write
+  std::uint32_t lane_reads_;        ///< number of their reads, if they differ
+  std::uint16_t read_warp_;         ///< of the first read since the last write
+  BlockClocks::Clock read_clock_;   ///< its lanes' clocks when they read, if they do not differ
+  std::uint16_t writer_;            ///< thread or actor of the last write, or kNobody
+  BlockClocks::Clock write_clock_;  ///< the writer's clock then
+  std::uint16_t other_reader_;      ///< the last reading thread of another warp, or kNobody
   BlockClocks::Clock other_read_clock_;  ///< its clock then
-  std::uint8_t written_, other_read_;    ///< which of the four bytes, by writer and other_reader
-  bool atomic_;                          ///< the last write was
-  BlockClocks::OfLanes reads_;           ///< of read_warp's lanes, when they read
-  std::array<std::uint8_t, kWarpSize> read_;  ///< which of the bytes each of them has read
+  std::uint8_t written_;                 ///< which of the four bytes the writer wrote
+  std::uint8_t read_bytes_;  ///< which the readers have read, or kDiffering: each its own
+  std::uint8_t other_read_;  ///< which other_reader_ has read
+  bool atomic_;              ///< the last write was
 };
+static_assert(sizeof(RaceCell) < 64, "with a byte more, one line of the cache");
 
 }  // namespace paged::simt

@@ -10,7 +10,7 @@
 
 namespace paged::simt {
 
-void SharedRaces::Free::operator()(Cell* cells) const { std::free(cells); }
+void SharedRaces::Free::operator()(void* memory) const { std::free(memory); }
 
 void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
   static_assert(std::is_trivially_default_constructible_v<Cell>);
@@ -18,23 +18,22 @@ void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
   const std::size_t num_cells = (begin + size + kCellBytes - 1) / kCellBytes - first_cell_;
   if (num_cells == num_cells_) return;
   // Zeros from the system, which gives no memory to what is never touched.
-  cells_.reset(static_cast<Cell*>(std::calloc(num_cells, sizeof(Cell))));
-  if (cells_ == nullptr) throw std::bad_alloc();
+  std::size_t bytes = (num_cells + 1) * sizeof(Cell);
+  memory_.reset(std::calloc(1, bytes));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  void* first = memory_.get();
+  cells_ = static_cast<Cell*>(std::align(alignof(Cell), num_cells * sizeof(Cell), first, bytes));
   num_cells_ = num_cells;
 }
 
 void SharedRaces::open(Cell& cell) const {
-  if (cell.initialised_in == clocks_.first_epoch()) return;
-  cell.initialised_in = clocks_.first_epoch();
-  cell.initialised = 0;
+  if (cell.race.epoch() < clocks_.first_epoch()) cell.initialised = 0;
 }
 
-// In line: it is what most accesses of a checked kernel come to.
-[[gnu::always_inline]] inline void SharedRaces::see_cell(Worker& worker, const Access& access,
-                                                         Cell& cell, std::uint8_t bytes) {
+void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes) {
   open(cell);
   const EarlierAccess racing =
-      cell.race.see(clocks_, worker.current->id, access.kind, bytes, access.pc);
+      cell.race.see(clocks_, lane_reads_, worker.current->id, access.kind, bytes, access.pc);
   if (racing.thread >= 0) [[unlikely]]
     stop_at_race(worker, access, racing);
   if (access.kind != AccessKind::write && (cell.initialised & bytes) != bytes) [[unlikely]]
@@ -44,11 +43,6 @@ void SharedRaces::open(Cell& cell) const {
 
 void SharedRaces::see(Worker& worker, const Access& access) {
   if (worker.async_copies.are_watched()) worker.async_copies.see(worker, access);
-  const std::uintptr_t cell = access.address / kCellBytes;
-  const std::uintptr_t offset = access.address % kCellBytes;
-  if (offset + access.size <= kCellBytes) [[likely]]  // nearly all
-    return see_cell(worker, access, cells_[cell - first_cell_],
-                    static_cast<std::uint8_t>(((1U << access.size) - 1U) << offset));
   for_each_cell(access, [&](std::uintptr_t index, std::uint8_t bytes) {
     see_cell(worker, access, cells_[index - first_cell_], bytes);
   });

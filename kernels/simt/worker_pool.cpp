@@ -51,8 +51,8 @@ void note_stop(Launch& launch, std::uint64_t position) {
 void run_blocks(Worker& worker, Launch& launch) {
   worker.launch = &launch.request;
   worker.schedule = launch.schedule;
+  worker.counter.begin_launch(launch.request);  // first: the checker asks whether it counts
   worker.checker.begin_launch(worker, launch.global);
-  worker.counter.begin_launch(launch.request);
   while (!launch.was_stopped()) {
     const std::uint64_t position = launch.next_position.fetch_add(1);
     if (position >= launch.num_blocks) return;

@@ -100,9 +100,7 @@ int run(const CountOptions& options) {
     set_probabilities(options.probabilities, specs.back());
   }
   const std::unique_ptr<Device> device = make_device(Backend::cpu);
-  for (const CaseSpec& spec : specs)
-    for (const Stage* stage : stages)
-      check_supported(*stage, shape_of_case(spec), device->limits());
+  check_supported(stages, specs, device->limits());
   refuse_overwriting("--json", options.json, specs);
   JsonFile json(options.json);
 
