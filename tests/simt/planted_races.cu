@@ -236,6 +236,7 @@ __global__ void vector_over_read_words(int* values) {
   shared[threadIdx.x] = values[threadIdx.x];
   __syncthreads();
   const int own = shared[threadIdx.x];
+  values[threadIdx.x] = own;
   if (threadIdx.x == 40)
     store_vec(shared, Vec<int, 4>{{own, own, own, own}});  // mistake: vector over words of others
 }
