@@ -1,10 +1,10 @@
 #include "tests/mutants/mutant.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/input_file.h"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <fstream>
 
 namespace paged {
@@ -33,6 +33,9 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.name = json.at("name");
   mutant.mistake = json.at("mistake");
   mutant.file = json.at("file");
+  mutant.text = json.at("text");
+  mutant.replacement = json.at("replacement");
+  mutant.nth = json.value("nth", 0);
   mutant.source = json.value("source", default_source);
   mutant.instances = instances_named(json.value("instances", name_of(mutant.instances)));
   mutant.expected = json.value("expected", std::vector<std::string>());
@@ -48,6 +51,8 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
 }
 
 }  // namespace
+
+std::filesystem::path source_root() { return kFolder.parent_path().parent_path(); }
 
 const std::vector<std::string>& mutant_groups() {
   static const std::vector<std::string> groups = {"page_walk",        "addresses", "qk",
@@ -73,6 +78,14 @@ std::vector<Mutant> read_mutants(const std::string& group) {
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());
   }
+}
+
+std::vector<KnownBug> read_known_bugs() {
+  const nlohmann::json json = nlohmann::json::parse(content_of_input(kFolder / "bugs.json"));
+  std::vector<KnownBug> bugs;
+  for (const nlohmann::json& one : json.at("bugs"))
+    bugs.push_back({one.at("number"), one.at("what"), one.value("instead", "")});
+  return bugs;
 }
 
 }  // namespace paged
