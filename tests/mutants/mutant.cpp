@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace paged {
@@ -26,6 +27,16 @@ InstanceList instances_named(const std::string& name) {
   throw InputError("there are no mutants for the instances '" + name + "'");
 }
 
+/// Throws InputError if a mutant repeats a bug that is not in the list.
+void check_bugs(const Mutant& mutant) {
+  static const std::vector<KnownBug> known = read_known_bugs();
+  for (const int number : mutant.bugs)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const KnownBug& bug) { return bug.number == number; }))
+      throw InputError("the mutant " + mutant.name + " repeats bug " + std::to_string(number) +
+                       ", which tests/mutants/bugs.json does not have");
+}
+
 Mutant mutant_of(const nlohmann::json& json, const std::string& group,
                  const std::string& default_source) {
   Mutant mutant;
@@ -41,6 +52,7 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.expected = json.value("expected", std::vector<std::string>());
   mutant.meant = json.value("meant", "");
   mutant.bugs = json.value("bugs", std::vector<int>());
+  check_bugs(mutant);
   mutant.proof = json.value("proof", "");
   if (mutant.proof.empty() == mutant.expected.empty())
     throw InputError("the mutant " + mutant.name + " must have either \"expected\" or \"proof\"");

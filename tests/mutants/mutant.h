@@ -30,9 +30,8 @@ struct Mutant {
   /// The invariant that is there for this mistake, which must catch it by itself; "" if none is
   /// there for it alone.
   std::string meant;
-  std::vector<int>
-      bugs;           ///< known bugs of real kernels that it repeats, numbers of docs/mutants.md
-  std::string proof;  ///< why nothing can catch it; "" for all but equivalent mutants
+  std::vector<int> bugs;  ///< known bugs of real kernels that it repeats, numbers of bugs.json
+  std::string proof;      ///< why nothing can catch it; "" for all but equivalent mutants
   const MutantKernel* kernel = nullptr;
 };
 

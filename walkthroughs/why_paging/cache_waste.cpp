@@ -1,10 +1,8 @@
 // Numbers of the page on paging: how much of a KV cache is wasted, with the lengths of real requests.
 #include "reference/cache_layout.h"
-#include "tests/harness/input_file.h"
+#include "tests/harness/named_cases.h"
 #include "tests/harness/text_table.h"
 #include "walkthroughs/claims.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -12,8 +10,6 @@
 
 namespace paged {
 namespace {
-
-const std::filesystem::path kHistogram = PAGED_REQUEST_LENGTHS;
 
 /// Bytes of keys and values of one token, all layers.
 struct Model {
@@ -103,14 +99,12 @@ void print_block_sizes(const std::vector<int>& lengths) {
 }
 
 void tell(Claims& claims) {
-  const nlohmann::json histogram = nlohmann::json::parse(content_of_input(kHistogram));
-  const auto lengths_of = [&](const char* service) {
-    return histogram.at(std::string(service) + "_octile_midpoints").get<std::vector<int>>();
-  };
+  // Batches whose lengths stand for eight equal shares of the requests.
+  const std::vector<int> conversation = find_case("request-mix-conversation").seq_lens;
   print_token_sizes();
-  print_waste("Conversation", lengths_of("conversation"), claims);
-  print_waste("Code completion", lengths_of("code"), claims);
-  print_block_sizes(lengths_of("conversation"));
+  print_waste("Conversation", conversation, claims);
+  print_waste("Code completion", find_case("request-mix-code").seq_lens, claims);
+  print_block_sizes(conversation);
 }
 
 }  // namespace
