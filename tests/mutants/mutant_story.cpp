@@ -27,7 +27,10 @@ std::string edit_of(const Mutant& mutant) {
 
 std::string statement_of(const std::string& id) {
   for (const Invariant& invariant : invariants())
-    if (invariant.id == id) return " (" + invariant.statement + ")";
+    if (invariant.id == id) {
+      const bool full_stop = invariant.statement.ends_with('.');
+      return " (" + invariant.statement.substr(0, invariant.statement.size() - full_stop) + ")";
+    }
   return "";
 }
 
