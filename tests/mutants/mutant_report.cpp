@@ -3,7 +3,6 @@
 #include "reference/input_error.h"
 #include "tests/harness/marked_blocks.h"
 #include "tests/harness/text_table.h"
-#include "tests/harness/wrapped_text.h"
 #include "tests/mutants/mutant.h"
 
 #include <nlohmann/json.hpp>
@@ -237,12 +236,11 @@ void print_stories(const MutantReport& report, std::ostream& stream) {
     std::string missed;
     for (const RecipeRow& recipe : report.recipes) {
       std::string& list = contains(row.recipes, recipe.name) ? caught : missed;
-      list += (list.empty() ? "" : ", ") + recipe.name;
+      list += (list.empty() ? "" : "; ") + recipe.name;
     }
-    stream << wrapped("Others' recipes (docs/mutants.md): " +
-                          (caught.empty() ? "none catches it" : "caught by " + caught) +
-                          (missed.empty() ? "" : "; missed by " + missed),
-                      0);
+    stream << "Others' recipes (docs/mutants.md) that catch it: "
+           << (caught.empty() ? "none" : caught)
+           << "\nthat miss it: " << (missed.empty() ? "none" : missed) << '\n';
   }
 }
 

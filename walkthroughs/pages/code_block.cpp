@@ -49,9 +49,11 @@ std::vector<std::string> lines_between_markers(const std::string& file, const st
   return lines;
 }
 
+/// Directives stand in the first column wherever they are.
 std::size_t common_indentation(const std::vector<std::string>& lines) {
   std::size_t least = std::string::npos;
-  for (const std::string& line : lines) least = std::min(least, line.find_first_not_of(' '));
+  for (const std::string& line : lines)
+    if (!line.starts_with('#')) least = std::min(least, line.find_first_not_of(' '));
   return least == std::string::npos ? 0 : least;
 }
 
@@ -71,7 +73,9 @@ std::string code_lines(const MarkedBlock& block, const PagePlace& place) {
       std::filesystem::relative(place.root / file, place.page.parent_path()).generic_string();
   std::string text = "From [" + file + "](" + link + "):\n\n```cpp\n";
   for (const std::string& line : lines)
-    text += (line.size() < indentation ? "" : line.substr(indentation)) + "\n";
+    text += line.starts_with('#')       ? line + "\n"
+            : line.size() < indentation ? "\n"
+                                        : line.substr(indentation) + "\n";
   return text + "```\n";
 }
 

@@ -56,18 +56,19 @@ Request request_of(const MarkedBlock& block) {
   return request;
 }
 
-std::string text_of(const json& result, const std::string& key) {
-  const auto found = result.find(key);
-  if (found == result.end()) throw InputError("results have no key '" + key + "'");
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
 /// Four digits from 1000 on, else one behind the point: as exact as runs repeat.
 std::string number(const json& value) {
   char text[32];
   std::snprintf(text, sizeof text, value.get<double>() >= 1000 ? "%.0f" : "%.1f",
                 value.get<double>());
   return text;
+}
+
+std::string text_of(const json& result, const std::string& key) {
+  const auto found = result.find(key);
+  if (found == result.end()) throw InputError("results have no key '" + key + "'");
+  if (found->is_string()) return found->get<std::string>();
+  return found->is_number_float() ? number(*found) : found->dump();
 }
 
 bool is_wanted(const json& result, const Request& request) {

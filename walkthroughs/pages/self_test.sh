@@ -18,6 +18,7 @@ int before;
     int two;
   // [/inner]
 
+#pragma unroll
   int three;
   // [/outer]
 int after;
@@ -59,6 +60,7 @@ From [source.cu](../source.cu):
 int one;
   int two;
 
+#pragma unroll
 int three;
 ```
 
