@@ -89,22 +89,32 @@ std::string recipes_table(const MutantReport& report) {
   return text;
 }
 
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& one : list) text += (text.empty() ? "" : ", ") + one;
+  return text;
+}
+
 std::string bugs_table(const MutantReport& report) {
   std::string text =
-      "| # | what went wrong | mutants that repeat it | caught first by |\n"
-      "| --- | --- | --- | --- |\n";
+      "| # | what went wrong | mutants that repeat it | caught first by | invariant that is there "
+      "for "
+      "it |\n| --- | --- | --- | --- | --- |\n";
   for (const KnownBug& bug : read_known_bugs()) {
-    std::string names;
-    std::vector<std::string> catchers;
+    std::vector<std::string> names;
+    std::vector<std::string> first;
+    std::vector<std::string> meant;
+    const auto add = [](std::vector<std::string>& list, const std::string& id) {
+      if (!id.empty() && !contains(list, "`" + id + "`")) list.push_back("`" + id + "`");
+    };
     for (const MutantRow& row : report.hunted()) {
       if (std::find(row.bugs.begin(), row.bugs.end(), bug.number) == row.bugs.end()) continue;
-      names += (names.empty() ? "" : ", ") + row.name;
-      if (!contains(catchers, status_of(row))) catchers.push_back(status_of(row));
+      names.push_back(row.name);
+      add(first, row.caught_by);
+      add(meant, row.meant);
     }
-    std::string caught = bug.instead;
-    for (const std::string& catcher : catchers) caught += (caught.empty() ? "" : ", ") + catcher;
-    text += "| " + std::to_string(bug.number) + " | " + bug.what + " | " + names + " | " + caught +
-            " |\n";
+    text += "| " + std::to_string(bug.number) + " | " + bug.what + " | " + joined(names) + " | " +
+            (bug.instead.empty() ? joined(first) : bug.instead) + " | " + joined(meant) + " |\n";
   }
   return text;
 }
@@ -123,7 +133,7 @@ nlohmann::json json_of(const MutantRow& row) {
           {"proof", row.proof},     {"caught_by", row.caught_by}, {"invariant", row.invariant},
           {"case", row.case_name},  {"family", row.family},       {"cases", row.cases},
           {"message", row.message}, {"complaint", row.complaint}, {"decode", row.for_recipes},
-          {"bugs", row.bugs},       {"recipes", row.recipes}};
+          {"bugs", row.bugs},       {"recipes", row.recipes},     {"meant", row.meant}};
 }
 
 MutantRow row_of(const nlohmann::json& json) {
@@ -142,6 +152,7 @@ MutantRow row_of(const nlohmann::json& json) {
   row.for_recipes = json.at("decode");
   row.bugs = json.at("bugs").get<std::vector<int>>();
   row.recipes = json.at("recipes").get<std::vector<std::string>>();
+  row.meant = json.at("meant");
   return row;
 }
 

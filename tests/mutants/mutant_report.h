@@ -17,6 +17,7 @@ struct MutantRow {
   bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
   std::vector<int> bugs;
   std::vector<std::string> recipes;  ///< names of those that catch it
+  std::string meant = {};            ///< the invariant that is there for the mistake, "" for none
   std::string story = {};            ///< for people who asked for this mutant; not in JSON
 };
 

@@ -46,6 +46,7 @@ Output run(std::string command, const PagePlace& place) {
   replace_all(text, place.root.string() + "/", "");
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) output.lines.push_back(line);
+  while (!output.lines.empty() && output.lines.back().empty()) output.lines.pop_back();
   return output;
 }
 
