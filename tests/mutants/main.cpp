@@ -50,6 +50,7 @@ MutantRow row_of(const HuntResult& result) {
           mutant.kernel->stage != nullptr,
           mutant.bugs,
           {},
+          mutant.meant,
           {}};
 }
 
