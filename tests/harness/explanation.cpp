@@ -1,32 +1,10 @@
 #include "tests/harness/explanation.h"
 
 #include "tests/harness/spoilt_kernel.h"
-
-#include <sstream>
+#include "tests/harness/wrapped_text.h"
 
 namespace paged {
 namespace {
-
-constexpr std::size_t kColumns = 100;
-
-/// Text broken at spaces, each line after an indent; line ends in the text stay.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::string result;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::string row(indent, ' ');
-    std::istringstream words(line);
-    for (std::string word; std::getline(words, word, ' ');) {
-      if (row.size() + word.size() + 1 > kColumns && row.size() > indent) {
-        result += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
-        row = std::string(indent, ' ');
-      }
-      row += (row.size() > indent ? " " : "") + word;
-    }
-    result += row + "\n";
-  }
-  return result;
-}
 
 std::string section(const std::string& title, const std::string& text) {
   return title + "\n" + wrapped(text, 2);

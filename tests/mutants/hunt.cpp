@@ -29,7 +29,7 @@ Catch hunt(const Mutant& mutant, HuntingGround& ground, Device& device,
   return ground.hunt(stage_of(mutant), device, only);
 }
 
-std::string complaint_about(const HuntResult& result, HuntingGround& ground, Device& device) {
+std::string complaint_about(HuntResult& result, HuntingGround& ground, Device& device) {
   const Mutant& mutant = result.mutant;
   if (!mutant.proof.empty())
     return result.first.caught_by.empty()
@@ -41,7 +41,8 @@ std::string complaint_about(const HuntResult& result, HuntingGround& ground, Dev
   if (!contains(mutant.expected, result.first.caught_by))
     return "is caught by " + result.first.caught_by + " first, which is not expected";
   if (mutant.meant.empty() || mutant.meant == result.first.caught_by) return "";
-  return hunt(mutant, ground, device, mutant.meant).caught_by.empty()
+  result.meant = hunt(mutant, ground, device, mutant.meant);
+  return result.meant.caught_by.empty()
              ? "is not caught by " + mutant.meant + ", which is there for it"
              : "";
 }
@@ -69,7 +70,8 @@ std::string finding_id(const std::string& fault) {
 const std::vector<HuntingGround::HuntingCase>& HuntingGround::cases_of(const Invariant& invariant) {
   const auto [entry, is_new] = cases_.try_emplace(invariant.id);
   if (is_new)
-    for (const CaseSpec& spec : invariant.cases(ScalarType::f16, seed_)) {
+    for (const CaseSpec& spec : only_case_ ? std::vector<CaseSpec>{*only_case_}
+                                           : invariant.cases(ScalarType::f16, seed_)) {
       if (!in_any_list(shape_of_case(spec))) continue;
       Case built = build_case(spec);
       if (!invariant.refuses || invariant.refuses(built.problem).empty())
@@ -99,6 +101,19 @@ Catch HuntingGround::hunt(const Stage& stage, Device& device, const std::string&
   return result;
 }
 
+std::optional<bool> HuntingGround::keeps(const Stage& stage, Device& device,
+                                         const std::string& invariant,
+                                         const std::string& case_name) {
+  KernelUnderTest kernel(stage, device);
+  const Invariant& tried = find_invariant(invariant);
+  for (const HuntingCase& c : cases_of(tried)) {
+    if (c.built.name != case_name) continue;
+    if (!kernel.supports(c.built.problem)) return {};
+    return try_invariant(tried, kernel, c.built, seed_).held;
+  }
+  return {};
+}
+
 Stage stage_of(const Mutant& mutant) {
   Stage stage = mutant.kernel->stage();
   // Stage 1 has its sizes at run time and says that it has them all.
@@ -106,15 +121,19 @@ Stage stage_of(const Mutant& mutant) {
   return stage;
 }
 
-HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device) {
+HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device,
+                       const std::string& only) {
   HuntResult result;
   result.mutant = mutant;
   if (*mutant.kernel->why_missing != '\0') {
     result.complaint = std::string("could not be made: ") + mutant.kernel->why_missing;
     return result;
   }
-  result.first = hunt(mutant, ground, device);
-  result.complaint = complaint_about(result, ground, device);
+  result.first = hunt(mutant, ground, device, only);
+  if (only.empty() && !ground.has_one_case())
+    result.complaint = complaint_about(result, ground, device);
+  else if (result.first.caught_by.empty())
+    result.complaint = "is not caught" + (only.empty() ? "" : " by " + only);
   return result;
 }
 

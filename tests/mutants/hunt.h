@@ -4,6 +4,7 @@
 #include "tests/mutants/mutant.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,19 @@ struct Catch {
   int cases = 0;  ///< tried until then, the one that caught it included
 };
 
-/// The cases of all invariants that mutants can be built for, made once.
+/// The cases of all invariants that mutants can be built for, made once; or one case for all.
 class HuntingGround {
  public:
-  explicit HuntingGround(std::uint64_t seed = 1) : seed_(seed) {}
+  explicit HuntingGround(std::uint64_t seed = 1, std::optional<CaseSpec> only_case = {})
+      : seed_(seed), only_case_(std::move(only_case)) {}
 
+  bool has_one_case() const { return only_case_.has_value(); }
   /// Tries the stage's invariants in their order until one fails, or only `only`.
   Catch hunt(const Stage& stage, Device& device, const std::string& only = "");
+
+  /// Whether a stage keeps an invariant on one of its cases; nothing if it is not built for it.
+  std::optional<bool> keeps(const Stage& stage, Device& device, const std::string& invariant,
+                            const std::string& case_name);
 
  private:
   struct HuntingCase {
@@ -39,6 +46,7 @@ class HuntingGround {
   const std::vector<HuntingCase>& cases_of(const Invariant& invariant);
 
   std::uint64_t seed_;
+  std::optional<CaseSpec> only_case_;
   std::map<std::string, std::vector<HuntingCase>> cases_;
 };
 
@@ -46,13 +54,16 @@ class HuntingGround {
 struct HuntResult {
   Mutant mutant;
   Catch first;
+  Catch meant;            ///< by the invariant that is there for it, if another one was first
   std::string complaint;  ///< "" if it went as its description says, else what did not
 };
 
 /// The stage of a mutant, which says what it is compiled for.
 Stage stage_of(const Mutant& mutant);
 
-/// Hunts a mutant and compares with its description.
-HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device);
+/// Hunts a mutant and compares with its description. With `only`, no other invariant is tried. Then,
+/// and on one case alone, nothing is asked but that it is caught.
+HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device,
+                       const std::string& only = "");
 
 }  // namespace paged

@@ -2,11 +2,13 @@
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/json_report.h"
+#include "tests/harness/named_cases.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/mutants/cache_trial.h"
 #include "tests/mutants/hunt.h"
 #include "tests/mutants/mutant_report.h"
+#include "tests/mutants/mutant_story.h"
 #include "tests/mutants/recipe.h"
 
 #include <CLI/CLI.hpp>
@@ -23,21 +25,33 @@ namespace {
 
 struct Options {
   std::vector<std::string> groups, names, merged, written, checked;
-  std::optional<std::string> json;
-  int seeds = 1;
+  std::optional<std::string> json, invariant, case_name;
+  std::optional<int> seeds_asked;
   bool no_recipes = false;
+
+  /// Who asks for one mutant wants to know about it, not about false alarms.
+  int seeds() const { return seeds_asked.value_or(names.empty() ? 1 : 0); }
 };
 
 MutantRow row_of(const HuntResult& result) {
   const Mutant& mutant = result.mutant;
   const Catch& first = result.first;
-  return {mutant.name,      mutant.group,
-          mutant.mistake,   mutant.proof,
-          first.caught_by,  first.invariant,
-          first.case_name,  first.family,
-          first.message,    first.cases,
-          result.complaint, mutant.kernel->stage != nullptr,
-          mutant.bugs,      {}};
+  return {mutant.name,
+          mutant.group,
+          mutant.mistake,
+          mutant.proof,
+          first.caught_by,
+          first.invariant,
+          first.case_name,
+          first.family,
+          first.message,
+          first.cases,
+          result.complaint,
+          mutant.kernel->stage != nullptr,
+          mutant.bugs,
+          {},
+          mutant.meant,
+          {}};
 }
 
 std::vector<Mutant> chosen_mutants(const Options& options) {
@@ -51,11 +65,19 @@ std::vector<Mutant> chosen_mutants(const Options& options) {
   return mutants;
 }
 
+/// Throws InputError if a mutant is not compiled for the types and sizes of a case.
+void check_built_for(const Mutant& mutant, const CaseSpec& spec) {
+  const DecodeShape shape = shape_of_case(spec);
+  if (!is_in(mutant.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
+    throw InputError("the mutant " + mutant.name + " is compiled for " + name_of(mutant.instances) +
+                     " (docs/mutants.md), which has no kernel for the case " + spec.name);
+}
+
 /// The right kernels under the same cases, and under others' recipes.
 void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& recipes, Device& device,
                        MutantReport& report, Progress& progress) {
-  report.seeds = options.seeds;
-  for (int seed = 1; seed <= options.seeds; ++seed) {
+  report.seeds = options.seeds();
+  for (int seed = 1; seed <= options.seeds(); ++seed) {
     HuntingGround ground(seed);
     for (const Stage& stage : stages(Backend::cpu)) {
       progress.show("right stage " + std::to_string(stage.number) + ", seed " +
@@ -67,7 +89,7 @@ void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& reci
                                       alarm.message);
     }
   }
-  if (options.seeds < 1) return;
+  if (options.seeds() < 1) return;
   const Catch alarm = try_cache_kernels(cache_kernels(Backend::cpu), device);
   if (!alarm.caught_by.empty())
     report.false_alarms.push_back("cache kernels, " + alarm.case_name + ": " + alarm.message);
@@ -89,10 +111,15 @@ MutantReport hunt_all(const Options& options) {
       recipes.emplace_back(std::move(recipe));
     }
   Progress progress("hunting");
-  HuntingGround ground;
+  std::optional<CaseSpec> only_case;
+  if (options.case_name) only_case = find_case(*options.case_name);
+  HuntingGround ground(1, only_case);
   for (const Mutant& mutant : mutants) {
+    if (only_case) check_built_for(mutant, *only_case);
     progress.show(mutant.name);
-    report.mutants.push_back(row_of(hunt_mutant(mutant, ground, *device)));
+    const HuntResult result = hunt_mutant(mutant, ground, *device, options.invariant.value_or(""));
+    report.mutants.push_back(row_of(result));
+    if (!options.names.empty()) report.mutants.back().story = story_of(result, ground, *device);
     if (mutant.kernel->stage == nullptr || !mutant.proof.empty()) continue;
     const Stage stage = stage_of(mutant);
     for (PreparedRecipe& recipe : recipes)
@@ -125,9 +152,9 @@ int run(const Options& options) {
   if (!json.takes_standard_output()) print(report, std::cout);
   bool documents_are_true = true;
   for (const std::string& file : options.written)
-    OutputFile(file).commit(with_tables(content_of(file), report));
+    OutputFile(file).commit(with_tables(file, content_of(file), report));
   for (const std::string& file : options.checked)
-    if (const std::string old = content_of(file); with_tables(old, report) != old) {
+    if (const std::string old = content_of(file); with_tables(file, old, report) != old) {
       documents_are_true = false;
       std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
     }
@@ -142,12 +169,17 @@ int parse_and_run(int argc, char** argv) {
   program.add_option("--group", options.groups, "only this group; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  program.add_option("--mutant", options.names, "only this mutant; may be repeated")
+  program.add_option("--mutant", options.names, "only this mutant, told in full; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  program.add_option("--seeds", options.seeds, "how many seeds the right kernels are tried with")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
+  program.add_option("--invariant", options.invariant, "try this invariant alone; with --mutant")
+      ->type_name("ID");
+  program.add_option("--case", options.case_name, "on this case alone; with --mutant")
+      ->type_name("NAME|FILE");
+  program
+      .add_option("--seeds", options.seeds_asked,
+                  "how many seeds the right kernels are tried with; 1, or 0 with --mutant")
+      ->check(CLI::Range(0, 1000000));
   program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
   program
       .add_option("--json", options.json, "also write the results as JSON; - is standard output")
@@ -167,6 +199,9 @@ int parse_and_run(int argc, char** argv) {
     std::cout << program.help();
     return 0;
   }
+  if ((options.invariant || options.case_name) && options.names.empty())
+    throw InputError("--invariant and --case go with --mutant NAME");
+  if (options.invariant) find_invariant(*options.invariant);
   return run(options);
 }
 

@@ -1,10 +1,11 @@
 #include "tests/mutants/mutant.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/input_file.h"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
 
 namespace paged {
@@ -26,6 +27,16 @@ InstanceList instances_named(const std::string& name) {
   throw InputError("there are no mutants for the instances '" + name + "'");
 }
 
+/// Throws InputError if a mutant repeats a bug that is not in the list.
+void check_bugs(const Mutant& mutant) {
+  static const std::vector<KnownBug> known = read_known_bugs();
+  for (const int number : mutant.bugs)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const KnownBug& bug) { return bug.number == number; }))
+      throw InputError("the mutant " + mutant.name + " repeats bug " + std::to_string(number) +
+                       ", which tests/mutants/bugs.json does not have");
+}
+
 Mutant mutant_of(const nlohmann::json& json, const std::string& group,
                  const std::string& default_source) {
   Mutant mutant;
@@ -33,11 +44,15 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.name = json.at("name");
   mutant.mistake = json.at("mistake");
   mutant.file = json.at("file");
+  mutant.text = json.at("text");
+  mutant.replacement = json.at("replacement");
+  mutant.nth = json.value("nth", 0);
   mutant.source = json.value("source", default_source);
   mutant.instances = instances_named(json.value("instances", name_of(mutant.instances)));
   mutant.expected = json.value("expected", std::vector<std::string>());
   mutant.meant = json.value("meant", "");
   mutant.bugs = json.value("bugs", std::vector<int>());
+  check_bugs(mutant);
   mutant.proof = json.value("proof", "");
   if (mutant.proof.empty() == mutant.expected.empty())
     throw InputError("the mutant " + mutant.name + " must have either \"expected\" or \"proof\"");
@@ -48,6 +63,8 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
 }
 
 }  // namespace
+
+std::filesystem::path source_root() { return kFolder.parent_path().parent_path(); }
 
 const std::vector<std::string>& mutant_groups() {
   static const std::vector<std::string> groups = {"page_walk",        "addresses", "qk",
@@ -73,6 +90,14 @@ std::vector<Mutant> read_mutants(const std::string& group) {
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());
   }
+}
+
+std::vector<KnownBug> read_known_bugs() {
+  const nlohmann::json json = nlohmann::json::parse(content_of_input(kFolder / "bugs.json"));
+  std::vector<KnownBug> bugs;
+  for (const nlohmann::json& one : json.at("bugs"))
+    bugs.push_back({one.at("number"), one.at("what"), one.value("instead", "")});
+  return bugs;
 }
 
 }  // namespace paged

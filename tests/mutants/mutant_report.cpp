@@ -1,6 +1,7 @@
 #include "tests/mutants/mutant_report.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/marked_blocks.h"
 #include "tests/harness/text_table.h"
 #include "tests/mutants/mutant.h"
 
@@ -59,7 +60,7 @@ std::string zoo_table(const MutantReport& report) {
                 (row.for_recipes ? std::to_string(row.recipes.size()) : "") + " | " +
                 list_of(row.bugs) + " |\n";
     if (rows.empty()) continue;
-    text += "\n**" + group +
+    text += (text.empty() ? "**" : "\n**") + group +
             "**\n\n| mutant | mistake | caught by | after cases, in | recipes | bug |\n"
             "| --- | --- | --- | --- | --- | --- |\n" +
             rows;
@@ -68,7 +69,7 @@ std::string zoo_table(const MutantReport& report) {
 }
 
 std::string equivalents_table(const MutantReport& report) {
-  std::string text = "\n| edit | what it does | why nothing can catch it |\n| --- | --- | --- |\n";
+  std::string text = "| edit | what it does | why nothing can catch it |\n| --- | --- | --- |\n";
   for (const MutantRow& row : report.mutants)
     if (!row.proof.empty())
       text += "| " + row.name + " | " + row.mistake + " | " + row.proof + " |\n";
@@ -76,8 +77,7 @@ std::string equivalents_table(const MutantReport& report) {
 }
 
 std::string recipes_table(const MutantReport& report) {
-  std::string text =
-      "\n| recipe | inputs | accepts | caught | |\n| --- | --- | --- | --- | --- |\n";
+  std::string text = "| recipe | inputs | accepts | caught | |\n| --- | --- | --- | --- | --- |\n";
   const auto add = [&](const RecipeRow& row, const Score& score) {
     text += "| " + row.name + " | " + row.inputs + " | " + row.acceptance + " | " + text_of(score) +
             " | " + percent_of(score) + " |\n";
@@ -89,12 +89,43 @@ std::string recipes_table(const MutantReport& report) {
   return text;
 }
 
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& one : list) text += (text.empty() ? "" : ", ") + one;
+  return text;
+}
+
+std::string bugs_table(const MutantReport& report) {
+  std::string text =
+      "| # | what went wrong | mutants that repeat it | caught first by | invariant that is there "
+      "for "
+      "it |\n| --- | --- | --- | --- | --- |\n";
+  for (const KnownBug& bug : read_known_bugs()) {
+    std::vector<std::string> names;
+    std::vector<std::string> first;
+    std::vector<std::string> meant;
+    const auto add = [](std::vector<std::string>& list, const std::string& id) {
+      if (!id.empty() && !contains(list, "`" + id + "`")) list.push_back("`" + id + "`");
+    };
+    for (const MutantRow& row : report.hunted()) {
+      if (std::find(row.bugs.begin(), row.bugs.end(), bug.number) == row.bugs.end()) continue;
+      names.push_back(row.name);
+      add(first, row.caught_by);
+      add(meant, row.meant);
+    }
+    text += "| " + std::to_string(bug.number) + " | " + bug.what + " | " + joined(names) + " | " +
+            (bug.instead.empty() ? joined(first) : bug.instead) + " | " + joined(meant) + " |\n";
+  }
+  return text;
+}
+
 std::string table_named(const std::string& name, const MutantReport& report) {
   if (name == "zoo") return zoo_table(report);
   if (name == "equivalents") return equivalents_table(report);
   if (name == "recipes") return recipes_table(report);
+  if (name == "bugs") return bugs_table(report);
   throw InputError("there is no table of mutants '" + name +
-                   "'; there are zoo, equivalents, recipes");
+                   "'; there are zoo, equivalents, recipes, bugs");
 }
 
 nlohmann::json json_of(const MutantRow& row) {
@@ -102,7 +133,7 @@ nlohmann::json json_of(const MutantRow& row) {
           {"proof", row.proof},     {"caught_by", row.caught_by}, {"invariant", row.invariant},
           {"case", row.case_name},  {"family", row.family},       {"cases", row.cases},
           {"message", row.message}, {"complaint", row.complaint}, {"decode", row.for_recipes},
-          {"bugs", row.bugs},       {"recipes", row.recipes}};
+          {"bugs", row.bugs},       {"recipes", row.recipes},     {"meant", row.meant}};
 }
 
 MutantRow row_of(const nlohmann::json& json) {
@@ -121,6 +152,7 @@ MutantRow row_of(const nlohmann::json& json) {
   row.for_recipes = json.at("decode");
   row.bugs = json.at("bugs").get<std::vector<int>>();
   row.recipes = json.at("recipes").get<std::vector<std::string>>();
+  row.meant = json.at("meant");
   return row;
 }
 
@@ -206,7 +238,26 @@ MutantReport report_of(const nlohmann::json& json) {
   return report;
 }
 
+/// Mutants one by one, as they were asked for.
+void print_stories(const MutantReport& report, std::ostream& stream) {
+  for (const MutantRow& row : report.mutants) {
+    stream << (&row == &report.mutants.front() ? "" : "\n") << row.story;
+    if (report.recipes.empty() || !row.for_recipes || !row.proof.empty()) continue;
+    std::string caught;
+    std::string missed;
+    for (const RecipeRow& recipe : report.recipes) {
+      std::string& list = contains(row.recipes, recipe.name) ? caught : missed;
+      list += (list.empty() ? "" : "; ") + recipe.name;
+    }
+    stream << "Others' recipes (docs/mutants.md) that catch it: "
+           << (caught.empty() ? "none" : caught)
+           << "\nthat miss it: " << (missed.empty() ? "none" : missed) << '\n';
+  }
+}
+
 void print(const MutantReport& report, std::ostream& stream) {
+  if (!report.mutants.empty() && !report.mutants.front().story.empty())
+    return print_stories(report, stream);
   print_zoo(report, stream);
   const std::vector<MutantRow> hunted = report.hunted();
   const auto caught = std::count_if(hunted.begin(), hunted.end(),
@@ -227,23 +278,17 @@ void print(const MutantReport& report, std::ostream& stream) {
   table.print(stream);
 }
 
-std::string with_tables(const std::string& markdown, const MutantReport& report) {
-  const std::string begin = "<!-- mutants: ";
-  const std::string end = "<!-- end -->";
-  std::string text;
-  std::size_t position = 0;
-  for (std::size_t mark = 0; (mark = markdown.find(begin, position)) != markdown.npos;) {
-    const std::size_t name = mark + begin.size();
-    const std::size_t after_name = markdown.find(" -->", name);
-    const std::size_t last = markdown.find(end, name);
-    if (last == markdown.npos || after_name > last)
-      throw InputError("a line '" + begin + "' has no '" + end + "' behind it");
-    text += markdown.substr(position, after_name + 4 - position) + "\n" +
-            table_named(markdown.substr(name, after_name - name), report) + "\n";
-    position = last;
-  }
-  if (position == 0) throw InputError("there is no line '" + begin + "NAME -->'");
-  return text + markdown.substr(position);
+std::string with_tables(const std::string& file, const std::string& markdown,
+                        const MutantReport& report) {
+  MarkedText document = read_marked_blocks(file, markdown);
+  bool some = false;
+  for (MarkedBlock& block : document.blocks)
+    if (block.kind == "mutants") {
+      block.fill(table_named(block.argument, report));
+      some = true;
+    }
+  if (!some) throw InputError(file + " has no line '<!-- mutants: NAME -->'");
+  return document.text();
 }
 
 }  // namespace paged

@@ -17,6 +17,8 @@ struct MutantRow {
   bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
   std::vector<int> bugs;
   std::vector<std::string> recipes;  ///< names of those that catch it
+  std::string meant = {};            ///< the invariant that is there for the mistake, "" for none
+  std::string story = {};            ///< for people who asked for this mutant; not in JSON
 };
 
 /// A recipe, told to people.
@@ -43,9 +45,10 @@ MutantReport report_of(const nlohmann::json& json);
 
 void print(const MutantReport& report, std::ostream& stream);
 
-/// Puts the tables of the report between the lines `<!-- mutants: NAME -->` and `<!-- end -->` of a
-/// text: NAME is "zoo", "equivalents" or "recipes". Throws InputError for another name, for a mark
-/// without an end, and if there is no mark.
-std::string with_tables(const std::string& markdown, const MutantReport& report);
+/// Fills the blocks `<!-- mutants: NAME -->` of a document (tests/harness/marked_blocks.h): NAME is
+/// "zoo", "equivalents", "recipes" or "bugs". Throws InputError for another name and if there is no
+/// such block.
+std::string with_tables(const std::string& file, const std::string& markdown,
+                        const MutantReport& report);
 
 }  // namespace paged

@@ -69,12 +69,51 @@ TEST_F(MutantsCommandTest, MergesResultsAndKeepsDocumentsTrue) {
     EXPECT_NE(text.find(name), std::string::npos) << text;
 }
 
+TEST_F(MutantsCommandTest, TellsOfOneMutantInFull) {
+  const ProcessResult result =
+      run_paged({"mutants", "--mutant", "pages-rounded-down", "--invariant", "reference", "--case",
+                 "worked-example-3-address-walk"});
+  EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+  for (const char* part :
+       {"pages-rounded-down: pages are counted as L / B", "kernels/head_task.cuh",
+        "  -   task.end_page = num_pages(task.seq_len, block_size);",
+        "  +   task.end_page = task.seq_len / block_size;", "Caught by reference",
+        "token 16 (logical block 1, offset 0, physical block 2)",
+        "Without the edit, stage 4 keeps reference on that case.", "Others' recipes"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " is missing in\n" << result.out;
+}
+
+/// What is left out altogether is shown as such, and what catches a mutant later is told, too.
+TEST_F(MutantsCommandTest, TellsOfALostLineAndOfTheInvariantThatIsMeant) {
+  const ProcessResult result = run_paged(
+      {"mutants", "--mutant", "qk-page-le", "--mutant", "qk-no-query-barrier", "--no-recipes"});
+  EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+  for (const char* part :
+       {"Caught by in-bounds", "What is there for this mistake catches it by itself",
+        "  -   __syncthreads();", "  + (nothing)"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " is missing in\n" << result.out;
+}
+
+TEST_F(MutantsCommandTest, AMutantThatIsNotCaughtFails) {
+  const ProcessResult result = run_paged(
+      {"mutants", "--mutant", "qk-no-table", "--invariant", "table-padding", "--no-recipes"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find("WRONG: it is not caught by table-padding"), std::string::npos)
+      << result.out;
+}
+
 TEST_F(MutantsCommandTest, RefusesWrongRequests) {
   const ProcessResult group = run_paged({"mutants", "--group", "qq"});
   EXPECT_EQ(group.exit_status, 2);
   EXPECT_NE(group.err.find("'qq'"), std::string::npos) << group.err;
   EXPECT_NE(group.err.find("softmax"), std::string::npos) << group.err;
   EXPECT_EQ(run_paged({"mutants", "--mutant", "nobody"}).exit_status, 2);
+  EXPECT_EQ(run_paged({"mutants", "--invariant", "reference"}).exit_status, 2);
+  EXPECT_EQ(run_paged({"mutants", "--mutant", "qk-page-le", "--invariant", "no"}).exit_status, 2);
+  const ProcessResult sizes =
+      run_paged({"mutants", "--mutant", "qk-page-le", "--case", "worked-example-1-gqa"});
+  EXPECT_EQ(sizes.exit_status, 2);
+  EXPECT_NE(sizes.err.find("worked-example-1-gqa"), std::string::npos) << sizes.err;
   EXPECT_EQ(run_paged({"mutants", "--sneeds", "1"}).exit_status, 2);
   EXPECT_EQ(run_paged({"mutants", "--merge", file("none.json")}).exit_status, 2);
 }

@@ -35,7 +35,8 @@ std::string first_difference(const DecodeProblem& problem, const DecodeOutputs& 
         const bool both_nan = std::isnan(got) && std::isnan(expected);
         if (!both_nan && !(error <= answer.bounds[i].output[dim]))
           return "sequence " + std::to_string(seq) + ", head " + std::to_string(head) +
-                 ", dimension " + std::to_string(dim) + " is " + std::to_string(got) +
+                 ", dimension " + std::to_string(dim) + " is " +
+                 (std::isnan(got) ? "NaN" : std::to_string(got)) +
                  "; the value of its only token is " + std::to_string(value);
         if (error > 0)
           verdict.bound_used = std::max(verdict.bound_used, error / answer.bounds[i].output[dim]);

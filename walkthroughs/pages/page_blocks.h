@@ -1,0 +1,30 @@
+// What programs write into the pages: code from the tested source, output of runs, measurements.
+#pragma once
+#include "tests/harness/marked_blocks.h"
+
+#include <filesystem>
+#include <string>
+
+namespace paged {
+
+/// Where a page stands and what its blocks come from.
+struct PagePlace {
+  std::filesystem::path root;  ///< of the repository: code, measurements, and where commands run
+  std::filesystem::path programs;  ///< the folder that pages call build/bin
+  std::filesystem::path page;      ///< the Markdown file, absolute
+  std::string name;  ///< what messages call it: its path from the root, if it is there
+};
+
+/// The lines of a `code`, `run` or `measured` block as they should be. Throws InputError.
+///
+///   <!-- code: FILE MARKER -->       the lines of FILE between `// [MARKER]` and `// [/MARKER]`
+///   <!-- run: COMMAND -->            the command, and what it prints on both its outputs
+///   <!-- run lines=2-5: COMMAND -->  of that, only these lines
+///   <!-- measured: FILE KEY=VALUE,... ... rows=KEY,... columns=KEY value=KEY -->
+///                                    a table of those "results" of a file of docs/measurements
+///                                    whose keys have one of these values
+std::string code_lines(const MarkedBlock& block, const PagePlace& place);
+std::string run_lines(const MarkedBlock& block, const PagePlace& place);
+std::string measured_lines(const MarkedBlock& block, const PagePlace& place);
+
+}  // namespace paged

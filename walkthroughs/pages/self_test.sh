@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# The program `pages` on a small tree of its own: it fills blocks, sees what went stale, and names the
+# place of every mistake.
+# Usage: self_test.sh PAGES
+set -euo pipefail
+pages="$1"
+tree=$(cd "$(mktemp -d)" && pwd -P)
+trap 'rm -r "$tree"' EXIT
+mkdir "$tree/folder"
+page="$tree/folder/page.md"
+run() { "$pages" --root "$tree" "$@"; }
+
+cat >"$tree/source.cu" <<'SOURCE'
+int before;
+  // [outer]
+  int one;
+  // [inner]
+    int two;
+  // [/inner]
+
+#pragma unroll
+  int three;
+  // [/outer]
+int after;
+SOURCE
+cat >"$tree/results.json" <<'RESULTS'
+{"device": "A", "commit": "c", "method": "by hand", "results": [
+  {"shape": "1 x 1k", "variant": "v1", "us": 33.51, "type": "f16"},
+  {"shape": "1 x 1k", "variant": "v2", "us": 1234.5, "type": "f16"},
+  {"shape": "8 x 1k", "variant": "v2", "us": 1.25, "type": "f16"},
+  {"shape": "1 x 1k", "variant": "v1", "us": 7, "type": "e4m3"}]}
+RESULTS
+cat >"$page" <<'PAGE'
+# A page
+
+<!-- code: source.cu outer -->
+<!-- end -->
+
+<!-- run: cat source.cu | head -n 1; echo "to stderr" >&2; false -->
+<!-- end -->
+
+<!-- run lines=2-3: seq 5 -->
+<!-- end -->
+
+<!-- measured: results.json type=f16 shape=1_x_1k,8_x_1k rows=shape columns=variant value=us -->
+<!-- end -->
+
+<!-- mutants: zoo -->
+another program's
+<!-- end -->
+PAGE
+cat >"$tree/expected.md" <<'PAGE'
+# A page
+
+<!-- code: source.cu outer -->
+
+From [source.cu](../source.cu):
+
+```cpp
+int one;
+  int two;
+
+#pragma unroll
+int three;
+```
+
+<!-- end -->
+
+<!-- run: cat source.cu | head -n 1; echo "to stderr" >&2; false -->
+
+```console
+$ cat source.cu | head -n 1; echo "to stderr" >&2; false
+int before;
+to stderr
+[exit status 1]
+```
+
+<!-- end -->
+
+<!-- run lines=2-3: seq 5 -->
+
+```console
+$ seq 5
+...
+2
+3
+...
+```
+
+<!-- end -->
+
+<!-- measured: results.json type=f16 shape=1_x_1k,8_x_1k rows=shape columns=variant value=us -->
+
+| shape | v1 | v2 |
+| --- | --- | --- |
+| 1 x 1k | 33.5 | 1234 |
+| 8 x 1k | - | 1.2 |
+
+us by variant; A, commit c; by hand ([results.json](../results.json))
+
+<!-- end -->
+
+<!-- mutants: zoo -->
+another program's
+<!-- end -->
+PAGE
+
+fail() {
+  printf '%s\n' "$@"
+  exit 1
+}
+# Runs pages, which must end with this status and say this.
+expect() { # STATUS TEXT ARGUMENTS...
+  local status=0 output
+  output=$(run "${@:3}" 2>&1) || status=$?
+  [ "$status" -eq "$1" ] || fail "exit status $status, not $1, of ${*:3}" "$output"
+  [[ "$output" == *"$2"* ]] || fail "'$2' is missing in what ${*:3} says:" "$output"
+}
+
+expect 1 "folder/page.md:4: the block 'code: source.cu outer' of line 3 says" --check "$page"
+expect 0 "" --write "$page"
+diff "$tree/expected.md" "$page" || fail "blocks are filled otherwise"
+expect 0 "" --check "$page"
+expect 0 "" --write "$page"
+diff "$tree/expected.md" "$page" || fail "a second time changes the page"
+
+sed -i 's/int two/int second/' "$tree/source.cu"
+expect 1 "folder/page.md:9: the block 'code: source.cu outer' of line 3 says
+    int two;
+and should say
+    int second;" --check "$page"
+expect 1 "build/bin/pages --write folder/page.md" --check "$page"
+
+# One mistake in a page of one block, and what is said about it.
+expect_mistake() { # BLOCK'S FIRST LINE, TEXT
+  printf 'text\n%s\n<!-- end -->\n' "$1" >"$page"
+  expect 2 "$2" --check "$page"
+}
+expect_mistake '<!-- cod: x y -->' "folder/page.md:2: there is no kind of block 'cod'"
+expect_mistake '<!-- code: none.cu x -->' "folder/page.md:2: cannot read"
+expect_mistake '<!-- code: source.cu middle -->' \
+  "folder/page.md:2: source.cu has 0 lines '// [middle]' and 0 lines '// [/middle]'"
+expect_mistake '<!-- code: source.cu -->' "folder/page.md:2: a code block takes a file and a marker"
+expect_mistake '<!-- run: build/bin/no-such-program -->' \
+  "folder/page.md:2: 'build/bin/no-such-program' does not start"
+expect_mistake '<!-- run: kill -9 $$ -->' 'ended by signal 9'
+expect_mistake '<!-- run lines=7-: seq 3 -->' "prints 3 lines"
+expect_mistake '<!-- run lines=3-2: seq 3 -->' "no range"
+expect_mistake '<!-- run line=3: seq 3 -->' "lines=2-5"
+expect_mistake '<!-- measured: results.json type=f8 rows=shape columns=variant value=us -->' "no result"
+expect_mistake '<!-- measured: results.json rows=shape columns=variant value=us -->' "one cell"
+expect_mistake '<!-- measured: results.json rows=size columns=variant value=us -->' "no key 'size'"
+expect_mistake '<!-- measured: source.cu rows=shape columns=variant value=us -->' "no file of results"
+expect_mistake '<!-- measured: results.json -->' "rows=KEY"
+expect_mistake '<!-- mutants: zoo -->' "no block of code"
+printf '<!-- run: true -->\n' >"$page"
+expect 2 "folder/page.md:1: the block 'run: true' has no line" --check "$page"
+expect 2 "there is no such file" --check "$tree/none.md"
+expect 2 "say --write FILE... or --check FILE..."
+expect 2 "'--wirte' is no option" --wirte "$page"
+echo "every block was filled, and every mistake named"
