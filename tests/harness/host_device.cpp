@@ -34,11 +34,15 @@ std::uint8_t* map_region(std::size_t bytes) {
   return nullptr;
 }
 
+std::string bytes_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
 }  // namespace
 
 std::string to_string(const MemoryFault& fault) {
   const std::string what = fault.is_write ? "it wrote " : "it read ";
-  const std::string bytes = std::to_string(fault.distance) + " bytes ";
+  const std::string bytes = bytes_text(fault.distance) + " ";
   const std::string buffer =
       "'" + std::string(fault.buffer) + "' (" + std::to_string(fault.buffer_bytes) + " bytes)";
   switch (fault.kind) {
@@ -48,6 +52,8 @@ std::string to_string(const MemoryFault& fault) {
       return what + "through a null pointer (address " + std::to_string(fault.address) + ")";
     case MemoryFault::Kind::no_address:
       return "it used an address that cannot exist";
+    case MemoryFault::Kind::stack:
+      return "its stack ran over (endless recursion, or large local arrays?)";
     case MemoryFault::Kind::before:
       return what + bytes + "before the start of " + buffer;
     case MemoryFault::Kind::past:
@@ -104,11 +110,12 @@ void HostDevice::finish() {
     const auto before = std::find_if(std::make_reverse_iterator(buffer.data),
                                      std::make_reverse_iterator(buffer.region), is_changed);
     if (before != std::make_reverse_iterator(buffer.region))
-      report(buffer, std::to_string(buffer.data - before.base() + 1) + " bytes before the start");
+      report(buffer, bytes_text(static_cast<std::uint64_t>(buffer.data - before.base() + 1)) +
+                         " before the start");
     std::uint8_t* const end = buffer.data + buffer.bytes;
     std::uint8_t* const past = std::find_if(end, buffer.region + buffer.region_bytes, is_changed);
     if (past != buffer.region + buffer.region_bytes)
-      report(buffer, std::to_string(past - end) + " bytes past the end");
+      report(buffer, bytes_text(static_cast<std::uint64_t>(past - end)) + " past the end");
   }
 }
 
@@ -118,7 +125,7 @@ void HostDevice::report(const Buffer& buffer, std::string_view what) {
                        .location = "",
                        .message = "it wrote " + std::string(what) + " of '" + buffer.name + "' (" +
                                   std::to_string(buffer.bytes) + " bytes)",
-                       .advice = "",
+                       .advice = "Look for an index that is negative, or one too large",
                        .schedule = ""});
 }
 

@@ -12,7 +12,16 @@ namespace paged {
 
 /// An access that the system refused, in words that a signal handler can write down.
 struct MemoryFault {
-  enum class Kind : std::uint32_t { none, null, no_address, before, past, inside, far };
+  enum class Kind : std::uint32_t {
+    none,
+    null,
+    no_address,  ///< not one that memory can have
+    stack,       ///< beyond the end of the stack
+    before,
+    past,
+    inside,
+    far
+  };
   Kind kind = Kind::none;
   bool is_write = false;
   std::uint64_t address = 0;

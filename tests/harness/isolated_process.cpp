@@ -1,5 +1,7 @@
 #include "tests/harness/isolated_process.h"
 
+#include "tests/harness/host_device.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -87,24 +89,40 @@ std::optional<Message> take_message(std::string& bytes) {
 const HostDevice* g_device = nullptr;
 MemoryFault* g_fault = nullptr;
 
-bool is_write(const void* context) {
+/// What the processor knew about the access.
+struct RefusedAccess {
+  bool is_write = false;
+  std::uintptr_t stack_pointer = 0;  ///< 0: unknown
+};
+
+RefusedAccess access_in([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
   constexpr std::uint64_t kWriteBit = 2;  // of the page fault's error code
-  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0;
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  return {(static_cast<std::uint64_t>(registers[REG_ERR]) & kWriteBit) != 0,
+          static_cast<std::uintptr_t>(registers[REG_RSP])};
 #else
-  return context == nullptr;
+  return {};
 #endif
 }
 
 /// Writes down where the access was; the same access then ends the process.
 void on_refused_access(int signal_number, siginfo_t* info, void* context) {
   signal(signal_number, SIG_DFL);
-  if (info->si_code == SI_KERNEL)
+  if (info->si_code == SI_KERNEL) {
     g_fault->kind = MemoryFault::Kind::no_address;
-  else if (info->si_code > 0)
-    *g_fault = g_device->locate(reinterpret_cast<std::uintptr_t>(info->si_addr), is_write(context));
-  else
+  } else if (info->si_code > 0) {
+    const RefusedAccess access = access_in(context);
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    *g_fault = g_device->locate(address, access.is_write);
+    constexpr std::uintptr_t kFrame = std::uintptr_t{1} << 16;  // room for one function's variables
+    const bool on_stack =
+        address + kFrame > access.stack_pointer && address < access.stack_pointer + kFrame;
+    if (g_fault->kind == MemoryFault::Kind::far && on_stack)
+      g_fault->kind = MemoryFault::Kind::stack;
+  } else {
     raise(signal_number);  // nobody's access: somebody sent it
+  }
 }
 
 /// Bytes of data that this process has, as RLIMIT_DATA counts them.

@@ -1,10 +1,7 @@
 // Work that may crash, hang or exit, in a process of its own.
 #pragma once
-#include "tests/harness/host_device.h"
-
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +10,8 @@
 #include <vector>
 
 namespace paged {
+
+class HostDevice;
 
 /// What a process tells its parent: fields of any bytes.
 using Message = std::vector<std::string>;

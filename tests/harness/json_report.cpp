@@ -1,6 +1,7 @@
 #include "tests/harness/json_report.h"
 
 #include "stages/registry.h"
+#include "tests/harness/plugin.h"
 
 #include <nlohmann/json.hpp>
 

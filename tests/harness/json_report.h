@@ -4,7 +4,6 @@
 #include "tests/harness/check_run.h"
 #include "tests/harness/count_run.h"
 #include "tests/harness/output_file.h"
-#include "tests/harness/plugin.h"
 #include "tests/harness/stage_run.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,6 +14,8 @@
 #include <vector>
 
 namespace paged {
+
+struct PluginCheck;
 
 nlohmann::json json_of_stages();
 nlohmann::json json_of_runs(const std::vector<StageRun>& runs);

@@ -94,7 +94,7 @@ void describe_to_parent(const std::string& file, ParentLine& line) {
     line.call_begins();
     const PluginLibrary library = open_library(file);
     DescriptionTexts texts;
-    const paged_kernel_description description = describe(library, file, texts);
+    const paged_kernel_description description = describe(library, texts);
     line.call_ends();
     const std::string why_no_device =
         description.memory == PAGED_CUDA_MEMORY ? why_no_cuda_device() : "";

@@ -126,8 +126,7 @@ PluginLibrary open_library(const std::string& file) {
   return library;
 }
 
-paged_kernel_description describe(const PluginLibrary& library, const std::string& file,
-                                  DescriptionTexts& texts) {
+paged_kernel_description describe(const PluginLibrary& library, DescriptionTexts& texts) {
   const paged_kernel_description* description = library.describe();
   if (description == nullptr) throw InputError("its paged_kernel_describe returned NULL");
   if (description->version != PAGED_DECODE_VERSION)
@@ -138,7 +137,7 @@ paged_kernel_description describe(const PluginLibrary& library, const std::strin
                      "paged_kernel_description.version");
   texts = {copied(description->name), copied(description->promises), copied(description->breaks),
            description->promises != nullptr};
-  if (texts.name.empty()) throw InputError("its description has no name (" + file + ")");
+  if (texts.name.empty()) throw InputError("its description has no name");
   return *description;
 }
 

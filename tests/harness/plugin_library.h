@@ -30,8 +30,7 @@ struct DescriptionTexts {
 
 /// Calls paged_kernel_describe(). Throws InputError if it returns nothing, another version or no
 /// name. The texts of the returned description must not be used: they belong to the library.
-paged_kernel_description describe(const PluginLibrary& library, const std::string& file,
-                                  DescriptionTexts& texts);
+paged_kernel_description describe(const PluginLibrary& library, DescriptionTexts& texts);
 
 /// The stage with the functions of a library: it can be run in this process from here on, on this
 /// device. A process can have one. The parent is told when calls begin and end. Running throws

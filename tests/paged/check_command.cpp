@@ -4,6 +4,7 @@
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/one_line.h"
+#include "tests/harness/plugin.h"
 #include "tests/harness/text_table.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"

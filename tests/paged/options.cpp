@@ -4,6 +4,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/plugin.h"
 
 #include <charconv>
 #include <filesystem>

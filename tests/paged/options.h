@@ -2,7 +2,6 @@
 #pragma once
 #include "stages/registry.h"
 #include "tests/harness/case_spec.h"
-#include "tests/harness/plugin.h"
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace paged {
+
+struct Plugin;
 
 /// --stage, --backend, --unchecked, --schedule, --schedule-seed
 struct StageOptions {

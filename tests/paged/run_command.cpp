@@ -6,6 +6,7 @@
 #include "tests/harness/npy.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/plugin.h"
 #include "tests/harness/stage_run.h"
 #include "tests/harness/text_table.h"
 #include "tests/paged/commands.h"

@@ -238,15 +238,15 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"exits_without_error", {"called exit(0)"}},
         Misbehaviour{"throws", {"exception", "no such kernel"}},
         Misbehaviour{"hangs", {"did not return within 0.3 s"}},
-        Misbehaviour{"overflows_stack", {"SIGSEGV"}},
+        Misbehaviour{"overflows_stack", {"SIGSEGV", "its stack ran over"}},
         Misbehaviour{"returns_error", {"error 42", "answer"}},
-        Misbehaviour{"takes_all_memory", {"SIGABRT", "bad_alloc"}},
+        Misbehaviour{"takes_all_memory", {"exception", "bad_alloc"}},
         Misbehaviour{"asks_for_less_than_nothing", {"paged_kernel_workspace", "-1"}},
         Misbehaviour{"reads_past_table", {"SIGSEGV", "it read", "past the end of 'block_tables'"}},
         Misbehaviour{"writes_past_output", {"SIGSEGV", "it wrote", "past the end of 'output'"}},
-        Misbehaviour{"writes_before_output", {"4 bytes before the start of 'output'"}},
+        Misbehaviour{"writes_before_output", {"1 byte before the start of 'output'"}},
         Misbehaviour{"changes_cache", {"changed its input 'key_cache'"}}),
-    [](const auto& info) { return std::string(info.param.does); });
+    [](const auto& parameter) { return std::string(parameter.param.does); });
 
 TEST_F(PluginTest, TalkingAndLeavingAProcessBehindDoNoHarm) {
   for (const char* does : {"floods", "leaves_a_process"}) {

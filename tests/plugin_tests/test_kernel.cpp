@@ -102,9 +102,9 @@ class Attention {
       logit = std::isinf(logit) && logit < 0 ? 0 : std::exp(logit - maximum);
       sum += logit;
     }
-    if (any || sum != sum) write(logits, sum);
-    if (!any && sum == sum) write({}, 1);
-    a_.lse[row_] = any ? maximum + std::log(sum) : maximum;
+    const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
+    write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
+    a_.lse[row_] = any ? maximum + std::log(sum) : is_nan ? sum : maximum;
     if (a_.maxima != nullptr) a_.maxima[row_] = maximum;
     if (a_.sums != nullptr) a_.sums[row_] = sum;
   }
