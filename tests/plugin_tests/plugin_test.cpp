@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -64,13 +65,17 @@ class PluginTest : public ::testing::Test {
       check.report = json::parse(text);
     return check;
   }
-  /// Of one invariant on one small case.
+  /// Of some invariants on one small case.
   Check check_quickly(const std::string& does, const Arguments& more = {},
-                      const std::string& invariant = "reference") const {
-    Arguments arguments = {"--invariant", invariant, "--case",
-                           folder_.write("case.json", case_text({{"scalar", "\"f32\""}})).string()};
+                      const std::string& invariants = "reference",
+                      const std::string& kernel = kTestKernel) const {
+    Arguments arguments = {"--invariant", invariants, "--case", small_case()};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return check(arguments, {"PAGED_TEST_DOES=" + does});
+    return check(arguments, {"PAGED_TEST_DOES=" + does}, kernel);
+  }
+  /// 20 and 3 tokens in pages of 16, 4 query heads on 2 KV heads.
+  std::string small_case() const {
+    return folder_.write("case.json", case_text({{"scalar", "\"f32\""}})).string();
   }
   /// Exit status 2 and one line that names the file and every word.
   static void expect_refused(const Arguments& arguments, const std::vector<std::string>& settings,
@@ -148,7 +153,7 @@ TEST_F(PluginTest, AKernelIsHeldToWhatItPromisesAndBreaksOnly) {
 
 TEST_F(PluginTest, RunComparesWithTheReferenceAndWritesTheOutput) {
   const std::string output = (folder_ / "o.npy").string();
-  const std::string c = folder_.write("case.json", case_text({{"scalar", "\"f32\""}})).string();
+  const std::string c = small_case();
   const Arguments arguments = {"run",    "--kernel", kTestKernel,
                                "--case", c,          "--output",
                                output,   "--json",   (folder_ / "run.json").string()};
@@ -178,28 +183,22 @@ TEST_F(PluginTest, MistakesBreakTheirInvariantAndAreNamed) {
                                  Mistake{"kv_head_modulo", "head-isolation", "wrong-kv-head"},
                                  Mistake{"table_ignored", "block-permutation", "table-ignored"}}) {
     const Check one =
-        check({"--invariant", std::string("reference,") + mistake.invariant},
-              {std::string("PAGED_TEST_DOES=") + mistake.does, "PAGED_TEST_LAYOUT=2"});
+        check_quickly(mistake.does, {}, std::string("reference,") + mistake.invariant);
     EXPECT_EQ(one.process.exit_status, 1) << mistake.does;
-    EXPECT_FALSE(one.failures(mistake.invariant).empty()) << mistake.does;
-    std::map<std::string, int> causes;
-    for (const json& failure : one.failures("reference")) ++causes[failure.at("cause")];
-    const auto commonest =
-        std::max_element(causes.begin(), causes.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    ASSERT_NE(commonest, causes.end()) << mistake.does;
-    EXPECT_EQ(commonest->first, mistake.cause);
+    EXPECT_EQ(one.failures(mistake.invariant).size(), 1U) << mistake.does;
+    ASSERT_EQ(one.failures("reference").size(), 1U) << mistake.does;
+    EXPECT_EQ(one.failures("reference").front().at("cause"), mistake.cause);
   }
 }
 
 TEST_F(PluginTest, TheWrongExampleIsCaughtAsItsPageSays) {
-  const Check all = check({}, {}, std::string(PAGED_EXAMPLES) + "/wrong.so");
+  const Check all = check_quickly("", {}, "reference,tail-isolation,head-isolation",
+                                  std::string(PAGED_EXAMPLES) + "/wrong.so");
   EXPECT_EQ(all.process.exit_status, 1);
-  EXPECT_FALSE(all.failures("tail-isolation").empty());
+  EXPECT_EQ(all.failures("tail-isolation").size(), 1U);
   EXPECT_TRUE(all.failures("head-isolation").empty());
-  const std::vector<json> wrong = all.failures("reference");
-  ASSERT_FALSE(wrong.empty());
-  EXPECT_EQ(wrong.front().at("cause"), "tail-not-masked");
+  ASSERT_EQ(all.failures("reference").size(), 1U);
+  EXPECT_EQ(all.failures("reference").front().at("cause"), "tail-not-masked");
 }
 
 // ---- misbehaviour -----------------------------------------------------------------------------
@@ -213,8 +212,10 @@ class MisbehaviourTest : public PluginTest, public ::testing::WithParamInterface
 /// One failed result with the invariant and the case, in one line, within the time there is.
 TEST_P(MisbehaviourTest, IsOneClearReport) {
   const bool of_inputs = std::string(GetParam().does) == "changes_cache";
-  const Check one = check_quickly(GetParam().does, {"--time-limit", "0.3", "--memory-limit", "64"},
-                                  of_inputs ? "writes-only-output" : "reference");
+  const bool hangs = std::string(GetParam().does) == "hangs";
+  const Check one =
+      check_quickly(GetParam().does, {"--time-limit", hangs ? "0.3" : "60", "--memory-limit", "64"},
+                    of_inputs ? "writes-only-output" : "reference");
   EXPECT_EQ(one.process.exit_status, 1) << one.process.out << one.process.err;
   EXPECT_EQ(one.process.err, "");
   ASSERT_FALSE(one.report.is_null());
@@ -254,14 +255,14 @@ TEST_F(PluginTest, TalkingAndLeavingAProcessBehindDoNoHarm) {
     const Check one = check_quickly(does);
     EXPECT_EQ(one.process.exit_status, 0) << one.process.out << one.process.err;
     EXPECT_EQ(one.process.out.find("another line"), std::string::npos);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   }
 }
 
 TEST_F(PluginTest, AKernelThatAlwaysHangsIsGivenUp) {
   const auto begin = std::chrono::steady_clock::now();
   const Check all = check({"--time-limit", "0.2"}, {"PAGED_TEST_DOES=hangs"});
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   EXPECT_EQ(all.process.exit_status, 1);
   EXPECT_EQ(all.failures().size(), 3U);
   EXPECT_NE(all.reason_not_tried("tail-isolation").find("3 calls"), std::string::npos);

@@ -1,7 +1,7 @@
 // The same as naive.c on a GPU: a block for each (query head, sequence), a thread for each dimension.
+// Built by this line, after `src=walkthroughs/your_own_kernel/naive.cu`:
 //
-//     nvcc -shared -Xcompiler -fPIC -arch=native -I. walkthroughs/your_own_kernel/naive.cu \
-//          -o build/bin/naive_cuda.so
+//     nvcc -shared -Xcompiler -fPIC -arch=native -I. $src -o build/bin/naive_cuda.so
 //     build/bin/paged check --kernel build/bin/naive_cuda.so
 #include "kernels/paged_decode.h"
 
