@@ -1,6 +1,7 @@
 #include "tests/harness/json_report.h"
 
 #include "stages/registry.h"
+#include "tests/harness/plugin.h"
 
 #include <nlohmann/json.hpp>
 
@@ -93,6 +94,7 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
                     {"message", result.verdict.message},
                     {"cause", result.verdict.cause},
                     {"broken_execution", result.verdict.broken_execution}});
+    if (!result.kernel_file.empty()) list.back()["kernel"] = result.kernel_file;
   }
   return {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
@@ -103,6 +105,14 @@ nlohmann::json json_of(const Flops& flops) {
       {"flops", flops.total()},
       {"flops_by_step",
        {{"qk", flops.qk}, {"softmax", flops.softmax}, {"pv", flops.pv}, {"reduce", flops.reduce}}}};
+}
+
+nlohmann::json json_of_plugin_check(const PluginCheck& check) {
+  nlohmann::json json = json_of_checks(check.results);
+  json["not_tried"] = nlohmann::json::array();
+  for (const NotTried& left_out : check.not_tried)
+    json["not_tried"].push_back({{"invariant", left_out.invariant}, {"reason", left_out.reason}});
+  return json;
 }
 
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {

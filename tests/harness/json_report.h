@@ -15,9 +15,12 @@
 
 namespace paged {
 
+struct PluginCheck;
+
 nlohmann::json json_of_stages();
 nlohmann::json json_of_runs(const std::vector<StageRun>& runs);
 nlohmann::json json_of_checks(const std::vector<CheckResult>& results);
+nlohmann::json json_of_plugin_check(const PluginCheck& check);
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs);
 
 /// Where --json goes: a file, standard output for "-", or nowhere if the option was not given.

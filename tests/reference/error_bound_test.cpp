@@ -569,6 +569,11 @@ TEST(ErrorBound, ShrinksWithMoreLanesAndGrowsWithCoarserTypes) {
   coarse.probabilities = ScalarType::f16;
   EXPECT_GT(bound_of(p, coarse, 0).output[0], plain.output[0]);
   EXPECT_EQ(bound_of(p, coarse, 0).lse, plain.lse);
+  StageArithmetic as_scalar;
+  as_scalar.rounds_probabilities_to_scalar = true;
+  const DecodeProblem half = problem_of(
+      {.scalar = ScalarType::f16, .cache = CacheType::f16, .head_size = 128, .length = 400});
+  EXPECT_EQ(bound_of(half, as_scalar, 0).output, bound_of(half, coarse, 0).output);
   StageArithmetic rough_exp;
   rough_exp.exp_ulps_constant = 50;
   EXPECT_GT(bound_of(p, rough_exp, 0).output[0], plain.output[0]);
