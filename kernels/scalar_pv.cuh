@@ -3,10 +3,15 @@
 #include "kernels/conversion.cuh"
 #include "kernels/head_task.cuh"
 #include "kernels/phase.h"
+#include "kernels/vector_load.cuh"
 
 namespace paged::PAGED_BACKEND {
 
-/// Writes the output of the task's head. weights: shared memory, [tokens of the task].
+/// Weights of neighbouring tokens that a thread reads at once: 16 bytes, the same for all lanes.
+inline constexpr int kWeightsAtOnce = 4;
+
+/// Writes the output of the task's head. weights: shared memory, [tokens of the task], 16-byte
+/// aligned. block_size: a multiple of 4.
 template <int kThreads, typename scalar_t, typename cache_t>
 __device__ void scalar_pv(const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task,
                           int block_size, const float* weights) {
@@ -19,9 +24,20 @@ __device__ void scalar_pv(const DecodeTensors<scalar_t, cache_t>& t, const HeadT
       const cache_t* values = t.value_page(block_table[page], task.kv_head);
       const int first = page * block_size;
       const int tokens = min(block_size, task.end_token - first);
-      for (int offset = 0; offset < tokens; ++offset)
-        accumulator += weights[first - task.first_token + offset] *
-                       to_float(values[value_offset_in_page(offset, dim, block_size)]);
+      const float* page_weights = weights + (first - task.first_token);  // [tokens]
+      const auto value = [&](int offset) {
+        return to_float(values[value_offset_in_page(offset, dim, block_size)]);
+      };
+      const int in_fours = tokens - tokens % kWeightsAtOnce;
+      for (int offset = 0; offset < in_fours; offset += kWeightsAtOnce) {
+        const Vec<float, kWeightsAtOnce> four = load_vec<kWeightsAtOnce>(page_weights + offset);
+#pragma unroll
+        for (int i = 0; i < kWeightsAtOnce; ++i) accumulator += four[i] * value(offset + i);
+      }
+      // What is left of the last page, up to three: no compiler needs to make more of it.
+#pragma unroll 1
+      for (int offset = in_fours; offset < tokens; ++offset)
+        accumulator += page_weights[offset] * value(offset);
     }
     t.output_of(task.seq, task.head)[dim] = from_float<scalar_t>(t.v_scale * accumulator);
   }

@@ -34,6 +34,18 @@ struct SoftmaxScratch {
   float sum[kThreads / 32];
 };
 
+/// Calls f(i) for each i below `count`, thread by thread: threadIdx.x, threadIdx.x + kThreads ...
+///
+/// The lanes of a warp go round equally often, the last time some of them for nothing. So they stay
+/// together however a compiler unrolls the loop; with a bound of its own each lane would leave an
+/// unrolled loop where it ends for it, and the warp do in several requests what is one.
+template <int kThreads, typename F>
+__device__ __forceinline__ void for_each_own(int count, F f) {
+  const int lane = threadIdx.x % 32;
+  for (int first = threadIdx.x - lane; first < count; first += kThreads)
+    if (first + lane < count) f(first + lane);
+}
+
 /// exp(logit) / sum, with nothing subtracted: overflows above 88, vanishes below -103.
 ///
 /// weights: shared memory, [tokens], the logits on entry. Returns after a barrier: all weights may
@@ -44,15 +56,15 @@ __device__ SoftmaxStatistics naive_softmax(float* weights, int tokens,
   enter_phase(Phase::softmax);
   __syncthreads();  // from here on every thread may read all logits
   float sum = 0.0F;
-  for (int token = threadIdx.x; token < tokens; token += kThreads) {
+  for_each_own<kThreads>(tokens, [&](int token) {
     weights[token] = __expf(weights[token]);
     sum += weights[token];
-  }
+  });
   sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread
   // Divided, not multiplied by 1 / sum: that overflows for the smallest sums. No token at all:
   // zeros.
   const float denominator = sum > 0.0F ? sum : 1.0F;
-  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] /= denominator;
+  for_each_own<kThreads>(tokens, [&](int token) { weights[token] /= denominator; });
   __syncthreads();  // from here on every thread may read all weights
   return {0.0F, sum};
 }
@@ -70,13 +82,13 @@ __device__ SoftmaxStatistics two_pass_softmax(float* weights, int tokens, float 
   // No token takes part: -infinity - -infinity would be NaN.
   const float shift = maximum == -INFINITY ? 0.0F : maximum;
   float sum = 0.0F;
-  for (int token = threadIdx.x; token < tokens; token += kThreads) {
+  for_each_own<kThreads>(tokens, [&](int token) {
     weights[token] = __expf(weights[token] - shift);
     sum += weights[token];
-  }
+  });
   sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread
   const float normaliser = __fdividef(1.0F, sum + 1e-6F);
-  for (int token = threadIdx.x; token < tokens; token += kThreads) weights[token] *= normaliser;
+  for_each_own<kThreads>(tokens, [&](int token) { weights[token] *= normaliser; });
   __syncthreads();  // from here on every thread may read all weights
   return {maximum, sum};
 }

@@ -11,13 +11,17 @@ Counts cost_of_scalar_pv(const CallShape& call, const TaskShape& task) {
   const std::int64_t row_bytes = std::int64_t{call.shape.block_size} * cache_bytes(call);
   Counts counts;
   for_each_warp_of(call.shape.head_size, [&](int first_dim, int lanes) {
-    for (const PageShape& page : task.pages)
-      if (page.takes_part)
-        counts += global_load(same_for_all(table_byte(call, task, page.index), 4));
-    // The loop over a page's tokens: one weight for all lanes, and a value of each lane's own row.
+    for (const PageShape& page : task.pages) {
+      if (!page.takes_part) continue;
+      counts += global_load(same_for_all(table_byte(call, task, page.index), 4));
+      // Weights, the same for all lanes: four at a time, then what is left one by one.
+      counts += static_cast<std::uint64_t>(page.tokens / 4) *
+                    shared_load(lanes, 16, [](int) { return 0; }) +
+                static_cast<std::uint64_t>(page.tokens % 4) * shared_load();
+    }
+    // A value a token, of each lane's own row.
     const LaneRow values = {first_dim * row_bytes, lanes, row_bytes, cache_bytes(call)};
-    counts += static_cast<std::uint64_t>(task.tokens_taking_part()) *
-              (shared_load() + global_load(values));
+    counts += static_cast<std::uint64_t>(task.tokens_taking_part()) * global_load(values);
     counts += global_store(  // output[dim]
         side_by_side(output_byte(call, task) + std::int64_t{first_dim} * scalar_bytes(call), lanes,
                      scalar_bytes(call)));

@@ -84,16 +84,16 @@ __global__ void __launch_bounds__(kThreads)
   float* weights = reinterpret_cast<float*>(dynamic_shared);            // [partitions]
 
   float maximum = -INFINITY;
-  for (int j = threadIdx.x; j < partitions; j += kThreads) maximum = fmaxf(maximum, maxima[j]);
+  for_each_own<kThreads>(partitions, [&](int j) { maximum = fmaxf(maximum, maxima[j]); });
   __shared__ SoftmaxScratch<kThreads> scratch;
   maximum = block_max<kThreads>(maximum, scratch.maximum);  // in every thread
   // Nothing takes part anywhere: -infinity - -infinity would be NaN.
   const float shift = maximum == -INFINITY ? 0.0F : maximum;
   float sum = 0.0F;
-  for (int j = threadIdx.x; j < partitions; j += kThreads) {
+  for_each_own<kThreads>(partitions, [&](int j) {
     weights[j] = sums[j] * __expf(maxima[j] - shift);
     sum += weights[j];
-  }
+  });
   sum = block_sum<kThreads>(sum, scratch.sum);  // in every thread; its barrier publishes weights
   const float normaliser = __fdividef(1.0F, sum + 1e-6F);
   write_statistics(t, seq, head, {maximum, sum});

@@ -40,7 +40,9 @@ class BlockClocks {
   /// Barriers and blocks so far: clocks of one epoch mean nothing in another.
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t first_epoch() const { return first_epoch_; }  ///< of this block
-  Clock now(int thread) const { return clocks_[thread][thread % kWarpSize]; }
+  [[gnu::always_inline]] Clock now(unsigned thread) const {
+    return clocks_[thread][thread % kWarpSize];
+  }
   /// Whether an access of `before` (a thread, or an actor of bulk copies) at its clock `clock`, in
   /// this epoch, is ordered before what thread `after` does now.
   bool is_ordered(int before, Clock clock, int after) const {

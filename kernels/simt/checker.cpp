@@ -58,7 +58,10 @@ void AccessChecker::check_thoroughly(Worker& worker, const Access& access, std::
   // Before the access is looked at: nothing may come between that and the access itself.
   if (preempts_ && worker.ready.gives_way()) give_way(worker);
   Region& region = recent(access.pc);
-  if (!region.holds(access.address, access.size)) region = find_region(worker, access, instruction);
+  if (!region.is_of(access.pc) || !region.holds(access.address, access.size)) {
+    region = find_region(worker, access, instruction);
+    region.instruction = static_cast<std::uint32_t>(access.pc);
+  }
   if (region.size == 0) {
     report_out_of_bounds(worker, access);
     stop_block(worker);
@@ -122,8 +125,9 @@ Region AccessChecker::find_shared_region(const Worker& worker, const Access& acc
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
   Region region{dynamic, worker.launch->shared_bytes, nullptr, Region::Kind::shared};
   if (access.address - dynamic < kMaxSharedBytes) {
-    const bool meant = !static_shared_.is_used_by(instruction);
-    return meant && region.holds(access.address, access.size) ? region : Region{};
+    const bool inside = region.holds(access.address, access.size);
+    const bool meant = static_shared_.means_dynamic(instruction, {dynamic, region.size, 0, false});
+    return inside && meant ? region : Region{};
   }
   const ThreadLocalExtent variable = static_shared_.find(instruction, access.address, access.size);
   region.begin = variable.begin;
@@ -132,15 +136,16 @@ Region AccessChecker::find_shared_region(const Worker& worker, const Access& acc
 }
 
 std::string AccessChecker::describe_bad_address(const Worker& worker, const Access& access) const {
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
+  const bool around_dynamic =
+      access.address - dynamic < kMaxSharedBytes || dynamic - access.address <= kGuardedSharedBytes;
+  if (around_dynamic && !static_shared_.means_variable(access.pc))
+    return "at " + place_in_shared_memory(access.address) + ", of which the launch asked for " +
+           std::to_string(worker.launch->shared_bytes) + " bytes";
   constexpr std::uintptr_t kNear = 4096;  // past the last variable
   if (access.address - tls_begin_ < tls_size_ + kNear)
     if (std::string text = static_shared_.describe(access.pc, access.address); !text.empty())
       return text;
-  const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  if (access.address - dynamic < kMaxSharedBytes)
-    return "at byte " + std::to_string(access.address - dynamic) +
-           " of the dynamic shared memory, of which the launch asked for " +
-           std::to_string(worker.launch->shared_bytes) + " bytes";
   const Allocation* allocation = device_memory().find(access.address);
   if (allocation == nullptr) return device_memory().describe(access.address);
   return "that ends " + std::to_string(access.address + access.size - allocation->end()) +

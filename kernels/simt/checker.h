@@ -27,7 +27,9 @@ struct Region {
   std::uint8_t* written = nullptr;  ///< as in written_bits.h, or null
   Kind kind = Kind::program;
   Shortcut shortcut = Shortcut::none;
+  std::uint32_t instruction = 0;  ///< whose region it is: the last bits of the pc
 
+  bool is_of(std::uintptr_t pc) const { return instruction == static_cast<std::uint32_t>(pc); }
   bool holds(std::uintptr_t address, std::size_t bytes) const {
     const std::uintptr_t offset = address - begin;
     return offset < size && bytes <= size - offset;
@@ -77,6 +79,9 @@ class AccessChecker {
   /// executed. Counts it, if accesses are counted. Defined in quick_check.h.
   template <std::size_t kSize>
   void check(Worker& worker, std::uintptr_t address, AccessKind kind, std::uintptr_t pc);
+  /// Of an access that is no read of what many read.
+  template <std::size_t kSize>
+  void check_otherwise(Worker& worker, std::uintptr_t address, AccessKind kind, std::uintptr_t pc);
   /// What check() comes to where that is not enough, and where accesses are counted.
   void check_and_count(Worker& worker, std::uintptr_t address, std::size_t size, AccessKind kind,
                        std::uintptr_t pc);
@@ -99,7 +104,8 @@ class AccessChecker {
   }
 
  private:
-  static constexpr std::size_t kNumRecent = 512;
+  /// So large that instructions of one kernel, which lie close together, have a place each.
+  static constexpr std::size_t kNumRecent = 8192;
   static constexpr std::uintptr_t kNoInstruction = 0;
 
   /// instruction: the access's pc, or kNoInstruction.
@@ -107,7 +113,7 @@ class AccessChecker {
                         std::uintptr_t instruction);
 
   /// Where the access at a program counter went last: nearly always where it goes next.
-  Region& recent(std::uintptr_t pc) { return recent_[(pc ^ pc >> 9) % kNumRecent]; }
+  Region& recent(std::uintptr_t pc) { return recent_[pc % kNumRecent]; }
 
   /// The region that an access lies in; its size is 0 if there is none.
   Region find_region(const Worker& worker, const Access& access, std::uintptr_t instruction);

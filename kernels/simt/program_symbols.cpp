@@ -223,8 +223,9 @@ ThreadLocalExtent thread_local_extent_at(std::uintptr_t address) {
   if (!symbol_table().has_thread_locals()) return {image.begin, image.size};
   const auto* variable = symbol_table().thread_local_at(address - image.begin);
   if (variable == nullptr) return {};
-  return {image.begin + variable->begin, variable->size, variable->function,
-          variable->name.rfind("_ZN5paged4simt", 0) == 0};
+  return {
+      image.begin + variable->begin, variable->size, variable->function,
+      variable->name.rfind("_ZN5paged4simt", 0) == 0 || variable->name == "paged_guarded_shared"};
 }
 
 CodeRange function_range(const void* address) {

@@ -66,8 +66,8 @@ class RaceCell {
 
   /// Does what see() does where that is quickly done and there is no race: a read like others
   /// before it, a write where nobody else has been. False if it is not, with nothing changed.
-  [[gnu::always_inline]] bool see_quickly(const BlockClocks& clocks, int thread, AccessKind kind,
-                                          std::uint8_t bytes, std::uintptr_t pc) {
+  [[gnu::always_inline]] bool see_quickly(const BlockClocks& clocks, unsigned thread,
+                                          AccessKind kind, std::uint8_t bytes, std::uintptr_t pc) {
     if (epoch_ != clocks.epoch()) return false;
     if (kind == AccessKind::read) {
       if (writer_ != kNobody || readers_ == 0) return false;
@@ -132,8 +132,8 @@ class RaceCell {
     other_read_ = 0;
   }
 
-  [[gnu::always_inline]] void note_write(const BlockClocks& clocks, int thread, AccessKind kind,
-                                         std::uint8_t bytes, std::uintptr_t pc) {
+  [[gnu::always_inline]] void note_write(const BlockClocks& clocks, unsigned thread,
+                                         AccessKind kind, std::uint8_t bytes, std::uintptr_t pc) {
     writer_ = static_cast<std::uint16_t>(thread);
     write_clock_ = clocks.now(thread);
     write_pc_ = pc;
@@ -168,7 +168,7 @@ class RaceCell {
     read_pc_ = pc;
   }
 
-  [[gnu::always_inline]] void note_other_read(const BlockClocks& clocks, int thread,
+  [[gnu::always_inline]] void note_other_read(const BlockClocks& clocks, unsigned thread,
                                               std::uint8_t bytes, std::uintptr_t pc) {
     if (other_reader_ != thread) other_read_ = 0;
     other_reader_ = static_cast<std::uint16_t>(thread);

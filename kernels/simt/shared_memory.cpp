@@ -2,8 +2,18 @@
 
 #include "kernels/simt/program_symbols.h"
 
-thread_local unsigned char dynamic_shared[paged::simt::kMaxSharedBytes]
+// The guard and the memory are one variable, since the linker may put others between two; the name
+// that kernels know is that of its second part.
+extern "C" {
+thread_local unsigned char
+    paged_guarded_shared[paged::simt::kGuardedSharedBytes + paged::simt::kMaxSharedBytes]
     __attribute__((aligned(1024)));
+}
+asm(".globl dynamic_shared\n"
+    ".type dynamic_shared, @tls_object\n"
+    ".set dynamic_shared, paged_guarded_shared + 16384\n"
+    ".size dynamic_shared, 232448\n");
+static_assert(paged::simt::kGuardedSharedBytes == 16384 && paged::simt::kMaxSharedBytes == 232448);
 
 namespace paged::simt {
 
@@ -14,8 +24,9 @@ bool is_shared_memory(std::uintptr_t address) {
 
 std::string place_in_shared_memory(std::uintptr_t address) {
   const auto dynamic = reinterpret_cast<std::uintptr_t>(dynamic_shared);
-  if (address - dynamic < kMaxSharedBytes)
-    return "byte " + std::to_string(address - dynamic) + " of the dynamic shared memory";
+  if (address - dynamic < kMaxSharedBytes || dynamic - address <= kGuardedSharedBytes)
+    return "byte " + std::to_string(static_cast<std::intptr_t>(address - dynamic)) +
+           " of the dynamic shared memory";
   const ThreadLocalVariable variable = thread_local_variable_at(address);
   return variable.name.empty()
              ? "shared memory"

@@ -33,7 +33,7 @@ class SharedRaces {
   /// done: most accesses of a checked kernel come here. False if see() has to look at it. No
   /// asynchronous copy may be under way.
   template <std::size_t kSize>
-  [[gnu::always_inline]] bool see_quickly(int thread, std::uintptr_t address, AccessKind kind,
+  [[gnu::always_inline]] bool see_quickly(unsigned thread, std::uintptr_t address, AccessKind kind,
                                           std::uintptr_t pc) {
     constexpr std::uint8_t kAll = (1U << kCellBytes) - 1U;
     Cell* const cell = &cells_[address / kCellBytes - first_cell_];
@@ -54,7 +54,7 @@ class SharedRaces {
   };
 
   /// Not by an atomic, which reads and writes.
-  [[gnu::always_inline]] bool see_quickly(Cell& cell, int thread, AccessKind kind,
+  [[gnu::always_inline]] bool see_quickly(Cell& cell, unsigned thread, AccessKind kind,
                                           std::uint8_t bytes, std::uintptr_t pc) const {
     if (kind == AccessKind::atomic) return false;
     if (kind == AccessKind::read && (cell.initialised & bytes) != bytes) return false;

@@ -12,15 +12,27 @@ ThreadLocalExtent StaticShared::find(std::uintptr_t pc, std::uintptr_t address, 
   const bool inside = address - variable.begin < variable.size &&
                       bytes <= variable.size - (address - variable.begin);
   if (!inside || variable.of_machine) return {};
-  if (pc - kernel_.begin >= kernel_.size) return variable;
-  const auto [first, is_first] = first_used_.emplace(pc, variable);
-  return is_first || first->second.function == variable.function ? variable : ThreadLocalExtent{};
+  if (!is_in_kernel(pc)) return variable;
+  const auto [first, is_first] = first_used_.emplace(pc, Meant{variable, false});
+  const Meant& meant = first->second;
+  const bool same = !meant.dynamic && meant.extent.function == variable.function;
+  return is_first || same ? variable : ThreadLocalExtent{};
+}
+
+bool StaticShared::means_dynamic(std::uintptr_t pc, const ThreadLocalExtent& dynamic) {
+  if (!is_in_kernel(pc)) return true;
+  return first_used_.emplace(pc, Meant{dynamic, true}).first->second.dynamic;
+}
+
+bool StaticShared::means_variable(std::uintptr_t pc) const {
+  const auto first = first_used_.find(pc);
+  return first != first_used_.end() && !first->second.dynamic;
 }
 
 std::string StaticShared::describe(std::uintptr_t pc, std::uintptr_t address) const {
   const auto first = first_used_.find(pc);
   if (first == first_used_.end()) return "";
-  const ThreadLocalExtent& variable = first->second;
+  const ThreadLocalExtent& variable = first->second.extent;
   const std::uintptr_t end = variable.begin + variable.size;
   std::string where;
   if (address == end)
@@ -31,6 +43,8 @@ std::string StaticShared::describe(std::uintptr_t pc, std::uintptr_t address) co
     where = "across the end of ";
   else
     where = std::to_string(variable.begin - address) + " bytes before ";
+  if (first->second.dynamic)
+    return where + "the dynamic shared memory (" + std::to_string(variable.size) + " bytes)";
   return where + "'" + thread_local_variable_at(variable.begin).name + "' (" +
          std::to_string(variable.size) + " bytes of static shared memory)";
 }

@@ -3,6 +3,8 @@
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
 
+#include <cstdint>
+
 namespace paged::PAGED_BACKEND {
 namespace {
 
@@ -468,6 +470,39 @@ __global__ void read_beyond(int* all_values) {
   values[threadIdx.x] = shared[threadIdx.x + 1];  // mistake: read beyond the dynamic shared memory
 }
 
+__global__ void subtract_neighbour(int* all_values) {
+  int* const values = row_of_block(all_values);
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  const int i = threadIdx.x;
+  shared[i] = values[i];
+  __syncthreads();
+  values[i] -= shared[i - 1];  // mistake: read before the dynamic shared memory
+}
+
+// With a static array, which may lie anywhere, and is what some index hits.
+__global__ void mirror(int rounds, int* all_values) {
+  __shared__ int own[32];
+  int* const values = row_of_block(all_values);
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  const int i = threadIdx.x;
+  own[i] = values[i];
+  const auto away = reinterpret_cast<std::intptr_t>(own) - reinterpret_cast<std::intptr_t>(shared);
+  const int stride = static_cast<int>(away / static_cast<std::intptr_t>(sizeof(int)));
+  for (int round = 0; round < rounds; ++round)
+    shared[round * stride + i] = i;  // mistake: a static array by a dynamic index
+  __syncthreads();
+  values[i] = own[31 - i];
+}
+
+__global__ void subtract_earlier_neighbour(int* all_values) {
+  int* const values = row_of_block(all_values);
+  int* const shared = reinterpret_cast<int*>(dynamic_shared);
+  const int i = threadIdx.x;
+  shared[i] = values[i];
+  __syncthreads();
+  if (i > 0) values[i] -= shared[i - 1];
+}
+
 __global__ void sum_static_and_dynamic(int* all_values) {
   int* const values = row_of_block(all_values);
   __shared__ int own[32];
@@ -609,6 +644,12 @@ void run_shared(Device& device, void (*kernel)(int*), std::size_t shared_bytes) 
   values.to_host();
 }
 
+void run_mirror(Device& device, int rounds) {
+  const DeviceArray<int> values(device, std::vector<int>(64, 1), "values");
+  launch(mirror, dim3(2), dim3(32), 32 * sizeof(int), Stream{}, rounds, values.data());
+  values.to_host();
+}
+
 void add_shared(std::vector<PlantedKernel>& kernels) {
   const std::string file = "planted_accesses.cu";
   kernels.insert(
@@ -633,6 +674,30 @@ void add_shared(std::vector<PlantedKernel>& kernels) {
           "4-byte read at byte 32 of the dynamic "
           "shared memory"}},
         true},
+       {"read before the dynamic shared memory",
+        file,
+        [](Device& device) { run_shared(device, subtract_neighbour, 32 * sizeof(int)); },
+        {{FindingKind::out_of_bounds_read, "subtract_neighbour",
+          "lane 0): 4-byte read at byte -4 of the dynamic shared memory, of which the launch asked "
+          "for 128 bytes"}},
+        true},
+       {"neighbours within the dynamic shared memory",
+        file,
+        [](Device& device) { run_shared(device, subtract_earlier_neighbour, 32 * sizeof(int)); },
+        {},
+        false,
+        FindingKind::out_of_bounds_read},
+       {"a static array by a dynamic index",
+        file,
+        [](Device& device) { run_mirror(device, 2); },
+        {{FindingKind::out_of_bounds_write, "mirror", "the dynamic shared memory (128 bytes)"}},
+        true},
+       {"a static and a dynamic array by their own indices",
+        file,
+        [](Device& device) { run_mirror(device, 1); },
+        {},
+        false,
+        FindingKind::out_of_bounds_write},
        {"static and dynamic shared memory",
         file,
         [](Device& device) { run_shared(device, sum_static_and_dynamic, 32 * sizeof(int)); },
