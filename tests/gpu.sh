@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # On a machine with a GPU: builds what is needed, runs the tests and the checks on it, and records the
 # results as JSON.
-# Not part of it, since they take minutes: tests/simt/planted_findings.sh.
 # Usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments, e.g. -DCMAKE_PREFIX_PATH=/some/folder]
 set -euo pipefail
 results="${1:?usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]}"
@@ -102,5 +101,11 @@ if wait "$resources"; then
 else
   cat "$results/kernel_resources.log"
   status=1
+fi
+# What compute-sanitizer finds of the planted mistakes, beside the CPU machine: last, and whatever becomes
+# of it, the results above stand.
+if command -v compute-sanitizer >/dev/null && command -v python3 >/dev/null; then
+  COMMIT="$commit" timeout -k 5 150 python3 "$root/tests/simt/planted_findings.py" "$build/bin/planted_findings" \
+    "$results" || echo "planted_findings.py: exit status $?; its results are not complete"
 fi
 exit $status

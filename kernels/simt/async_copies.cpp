@@ -146,6 +146,7 @@ void AsyncCopies::start_in_group(Worker& worker, const AsyncCopy& copy, unsigned
   AsyncCopy grouped = copy;
   grouped.group = of_thread_[copy.thread].num_groups;
   const int number = start(worker, grouped, alignment);
+  worker.counter.see_async_copy(*worker.current, copy);
   const UncheckedScope unchecked;
   of_thread_[copy.thread].numbers.push_back(number);
 }

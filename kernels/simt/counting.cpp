@@ -14,6 +14,8 @@ namespace paged::simt {
 
 namespace {
 
+constexpr std::uintptr_t kBankRowBytes = 128;  // a word of each bank
+
 /// The different values among the first `count`; sorts them.
 template <std::size_t kSize>
 std::uint64_t num_different(std::array<std::uintptr_t, kSize>& values, std::size_t count) {
@@ -71,6 +73,21 @@ Counts counts_of(const CountedSite& site, const WarpAccess& access) {
       counts.shared_store_requests = 1;
       counts.shared_store_wavefronts =
           static_cast<std::uint64_t>(shared_wavefronts(access, site.bytes));
+      break;
+    case CountedEvent::bulk_load:  // each lane's copy is one of its own
+      access.for_each([&](int, std::uintptr_t address) {
+        const std::uintptr_t end = address + static_cast<std::uintptr_t>(site.bytes);
+        ++counts.global_load_requests;
+        counts.global_load_sectors += (end - 1) / kSectorBytes - address / kSectorBytes + 1;
+        counts.global_load_useful_bytes += end - address;
+      });
+      break;
+    case CountedEvent::bulk_store:  // row by row of the banks
+      access.for_each([&](int, std::uintptr_t address) {
+        const std::uintptr_t end = address + static_cast<std::uintptr_t>(site.bytes);
+        ++counts.shared_store_requests;
+        counts.shared_store_wavefronts += (end - 1) / kBankRowBytes - address / kBankRowBytes + 1;
+      });
       break;
     case CountedEvent::atomic:
       counts.atomics = 1;
@@ -195,9 +212,46 @@ void AccessCounter::see(const Fiber& fiber, std::uintptr_t address, std::size_t 
                         AccessKind kind, std::uintptr_t pc) {
   const UncheckedScope unchecked;
   CountedEvent event;
-  if (!event_of(address, kind, event)) return;
-  const std::uint32_t site = number_of({pc, fiber.phase, event, static_cast<int>(bytes)});
-  lanes_[static_cast<std::size_t>(fiber.id)].push_back({address, site});
+  if (event_of(address, kind, event)) log(fiber, event, address, bytes, pc);
+}
+
+void AccessCounter::log(const Fiber& thread, CountedEvent event, std::uintptr_t address,
+                        std::size_t bytes, std::uintptr_t pc) {
+  const std::uint32_t site = number_of({pc, thread.phase, event, static_cast<int>(bytes)});
+  lanes_[static_cast<std::size_t>(thread.id)].push_back({address, site});
+}
+
+// Lanes that copy fewer bytes and fill up with zeros are in the same request as the others; no copy
+// of up to 16 bytes leaves a sector. Those that fill up with nothing but zeros read nothing.
+void AccessCounter::see_async_copy(const Fiber& thread, const AsyncCopy& copy) {
+  if (!on_) return;
+  const UncheckedScope unchecked;
+  if (copy.source_bytes != 0)
+    log(thread, CountedEvent::global_load, copy.source, copy.bytes, copy.pc);
+  log(thread, CountedEvent::shared_store, copy.destination, copy.bytes, copy.pc);
+}
+
+void AccessCounter::see_bulk_copy(const Fiber& thread, const AsyncCopy& copy) {
+  if (!on_) return;
+  const UncheckedScope unchecked;
+  log(thread, CountedEvent::bulk_load, copy.source, copy.bytes, copy.pc);
+  log(thread, CountedEvent::bulk_store, copy.destination, copy.bytes, copy.pc);
+}
+
+void AccessCounter::see_matrices(const Fiber& one, const LaneOperands* rows, int num_rows,
+                                 std::uintptr_t pc) {
+  if (!on_) return;
+  const UncheckedScope unchecked;
+  constexpr int kRowBytes = 16;
+  constexpr int kRowsOfMatrix = 8;
+  Counts& counts = counts_[number_of({pc, one.phase, CountedEvent::shared_load, kRowBytes})];
+  ++counts.shared_load_requests;
+  for (int first = 0; first < num_rows; first += kRowsOfMatrix) {
+    WarpAccess matrix;  // served by itself, like a quarter of a warp
+    for (int row = 0; row < kRowsOfMatrix; ++row) matrix.add(row, rows[first + row].row);
+    counts.shared_load_wavefronts +=
+        static_cast<std::uint64_t>(shared_wavefronts(matrix, kRowBytes));
+  }
 }
 
 void AccessCounter::at_barrier(Worker& worker, const Fiber& one) {

@@ -20,6 +20,8 @@
 
 namespace paged::simt {
 
+struct AsyncCopy;
+struct LaneOperands;
 struct LaunchRequest;
 struct Worker;
 
@@ -29,6 +31,8 @@ enum class CountedEvent : std::uint8_t {
   global_store,
   shared_load,
   shared_store,
+  bulk_load,   ///< the global side of a bulk copy, of any size, by one thread
+  bulk_store,  ///< the shared side
   atomic,
   barrier,
   shuffle,
@@ -92,6 +96,13 @@ class AccessCounter {
 
   void see(const Fiber& fiber, std::uintptr_t address, std::size_t bytes, AccessKind kind,
            std::uintptr_t pc);
+  /// A thread has started an asynchronous copy: its loads and its stores, though they come later.
+  void see_async_copy(const Fiber& thread, const AsyncCopy& copy);
+  /// The same for a bulk copy.
+  void see_bulk_copy(const Fiber& thread, const AsyncCopy& copy);
+  /// A warp, `one` of its lanes, has loaded matrices by ldmatrix: num_rows rows of 16 bytes, 8 a
+  /// matrix.
+  void see_matrices(const Fiber& one, const LaneOperands* rows, int num_rows, std::uintptr_t pc);
   /// All threads have come to a barrier; `one` is one of them.
   void at_barrier(Worker& worker, const Fiber& one);
   /// These lanes of a warp, `one` among them, have done an operation together.
@@ -108,6 +119,8 @@ class AccessCounter {
   /// Where an access goes; nothing for arguments and constants, which are not counted.
   bool event_of(std::uintptr_t address, AccessKind kind, CountedEvent& event) const;
   std::uint32_t number_of(const CountedSite& site);
+  void log(const Fiber& thread, CountedEvent event, std::uintptr_t address, std::size_t bytes,
+           std::uintptr_t pc);
   void count_warp(int warp);
   void count_all_warps(int num_warps);
 

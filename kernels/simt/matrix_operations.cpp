@@ -128,6 +128,7 @@ void load_matrices(WarpOperation operation, unsigned* registers, const void* row
   MatrixExchange::Warp& lanes = worker.matrices.next(self);
   lanes[self.lane].row = address;
   meet(worker, operation, where, pc);
+  if (self.lane == 0) worker.counter.see_matrices(self, lanes.data(), kRows * count, pc);
   for (int matrix = 0; matrix < count; ++matrix)
     registers[matrix] = read_fragment(worker, &lanes[kRows * matrix], is_transposed(operation), pc);
 }

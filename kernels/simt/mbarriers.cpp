@@ -125,6 +125,7 @@ void Mbarriers::start_copy(Worker& worker, std::uintptr_t destination, std::uint
   copy.pc = pc;
   copy.thread = static_cast<std::uint16_t>(worker.current->id);
   const int number = worker.async_copies.start(worker, copy, kBulkAlignment);
+  worker.counter.see_bulk_copy(*worker.current, copy);
   const UncheckedScope unchecked;
   num_refusals_ = 0;
   barrier.copies.push_back(number);

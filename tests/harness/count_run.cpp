@@ -50,7 +50,11 @@ CountRun count_on_case(KernelUnderTest& kernel, const Case& c, const RunOptions&
   run.stage_number = stage.number;
   run.stage = stage.name;
   run.case_name = c.name;
-  if (stage.predict != nullptr) run.predicted = stage.predict(call_shape_of(c.problem, options));
+  if (stage.predict != nullptr) {
+    const CallShape call = call_shape_of(c.problem, options);
+    run.predicted = stage.predict(call);
+    run.flops = flops_of(stage, call);
+  }
   const CountingScope counting(kernel.device());
   kernel.run(c.problem, options);
   run.counted = kernel.device().take_counts();

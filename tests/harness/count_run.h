@@ -2,6 +2,7 @@
 // `paged count` does.
 #pragma once
 #include "kernels/counts.h"
+#include "stages/flops.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/kernel_under_test.h"
 
@@ -32,6 +33,7 @@ struct CountRun {
   std::string stage;
   std::string case_name;
   std::optional<CountsByPhase> predicted;  ///< nothing if the stage does not predict
+  std::optional<Flops> flops;              ///< by formula; nothing if the stage does not predict
   LaunchCounts counted;
   std::vector<std::string> faults;  ///< findings: the counts may be incomplete
 

@@ -98,6 +98,13 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
 }
 
+nlohmann::json json_of(const Flops& flops) {
+  return {
+      {"flops", flops.total()},
+      {"flops_by_step",
+       {{"qk", flops.qk}, {"softmax", flops.softmax}, {"pv", flops.pv}, {"reduce", flops.reduce}}}};
+}
+
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {
   nlohmann::json list = nlohmann::json::array();
   for (const CountRun& run : runs) {
@@ -119,6 +126,7 @@ nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {
                     {"case", run.case_name},
                     {"equal", run.held()},
                     {"complete", run.counted.complete},
+                    {"predicted", run.flops ? json_of(*run.flops) : nlohmann::json()},
                     {"phases", phases},
                     {"lines", lines},
                     {"findings", run.faults}});

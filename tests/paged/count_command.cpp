@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 
 namespace paged {
@@ -72,6 +73,19 @@ std::string verdict(const CountRun& run) {
                                               : "PREDICTED AND COUNTED DIFFER";
 }
 
+std::string text_of(const Flops& flops, const Counts& counted) {
+  std::string text = "flops by formula, for arithmetic is not seen: qk " +
+                     std::to_string(flops.qk) + ", softmax " + std::to_string(flops.softmax) +
+                     ", pv " + std::to_string(flops.pv);
+  if (flops.reduce != 0) text += ", reduce " + std::to_string(flops.reduce);
+  text += ", all " + std::to_string(flops.total());
+  if (counted.moved_bytes() == 0) return text;
+  char per_byte[32];
+  std::snprintf(per_byte, sizeof per_byte, "%.2f",
+                static_cast<double>(flops.total()) / static_cast<double>(counted.moved_bytes()));
+  return text + "; " + per_byte + " for each byte of global memory moved";
+}
+
 void print(const CountRun& run) {
   std::cout << "stage " << run.stage_number << " (" << run.stage << ") on " << run.case_name << ": "
             << coloured(verdict(run), run.held() ? Colour::good : Colour::bad) << '\n';
@@ -83,6 +97,7 @@ void print(const CountRun& run) {
       add_row(phases, {name_of(phase)}, run.counted.phases[phase], predicted[phase]);
   add_row(phases, {"all"}, run.counted.phases.total(), predicted.total());
   phases.print(std::cout);
+  if (run.flops) std::cout << text_of(*run.flops, run.counted.phases.total()) << '\n';
   std::cout << '\n';
   TextTable lines = table_of_counts({"line", "phase"});
   for (const CountedLine& line : run.counted.lines)

@@ -47,7 +47,8 @@ TEST_F(PagedTest, CountWritesTheContractsKeysAndEqualNumbers) {
   const ProcessResult result =
       run_paged({"count", "--case", kExample1, "--json", file("count.json")});
   expect_success(result);
-  for (const char* word : {"thread_group_qk.cuh:", "predicted and counted are equal", "gather"})
+  for (const char* word :
+       {"thread_group_qk.cuh:", "predicted and counted are equal", "gather", "flops by formula"})
     EXPECT_NE(result.out.find(word), std::string::npos) << word;
   const json stages = json_of("count.json").at("stages");
   ASSERT_GE(stages.size(), 5U);
@@ -55,6 +56,12 @@ TEST_F(PagedTest, CountWritesTheContractsKeysAndEqualNumbers) {
     EXPECT_TRUE(stage.at("number").is_number_integer());
     EXPECT_EQ(stage.at("case"), "worked-example-1-gqa");
     EXPECT_FALSE(stage.at("lines").empty());
+    const json& predicted = stage.at("predicted");
+    std::uint64_t flops = 0;
+    for (const auto& [step, of_step] : predicted.at("flops_by_step").items())
+      flops += of_step.get<std::uint64_t>();
+    EXPECT_GT(flops, 0U);
+    EXPECT_EQ(predicted.at("flops"), flops);
     ASSERT_FALSE(stage.at("phases").empty());
     for (const json& phase : stage.at("phases")) {
       EXPECT_TRUE(phase.at("name").is_string());

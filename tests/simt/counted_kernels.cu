@@ -42,6 +42,45 @@ __global__ void barrier_and_shuffles(int* sums) {
   atomicAdd(&sums[blockIdx.x], value);
 }
 
+__global__ void async_copy(int num_reading, const int* in, int* out) {
+  __shared__ __align__(16) int shared[128];
+  const int lane = threadIdx.x;
+  cp_async_zero_fill<16>(&shared[4 * lane], &in[4 * lane], lane < num_reading ? 16 : 0);
+  cp_async_wait_all();
+  __syncthreads();
+  out[lane] = shared[lane];
+}
+
+__global__ void bulk_copy(unsigned bytes, const int* in, int* out) {
+  __shared__ __align__(128) int shared[1024];
+  __shared__ Mbarrier arrived;
+  const int lane = threadIdx.x;
+  if (lane == 0) {
+    mbarrier_init(&arrived, 1);
+    fence_proxy_async();
+  }
+  __syncthreads();
+  if (lane == 0) {
+    mbarrier_arrive_expect_tx(&arrived, bytes);
+    cp_async_bulk(shared, in, bytes, &arrived);
+  }
+  mbarrier_wait_parity(&arrived, 0);
+  out[lane] = shared[lane];
+}
+
+template <int kMatrices>
+__global__ void matrix_load(int stride, int* out) {
+  __shared__ __align__(128) unsigned shared[1024];
+  const int lane = threadIdx.x;
+  for (int i = lane; i < 1024; i += 32) shared[i] = static_cast<unsigned>(i);
+  __syncwarp();
+  enter_phase(Phase::qk);
+  unsigned fragments[kMatrices];
+  ldmatrix(fragments, &shared[4 * stride * (lane % (8 * kMatrices))]);
+  enter_phase(Phase::reduce);
+  out[lane] = static_cast<int>(fragments[0] + fragments[kMatrices - 1]);
+}
+
 __global__ void stopped(const int* in, int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] =
       in[blockIdx.x == gridDim.x - 1 ? 1 << 20 : threadIdx.x];
@@ -60,6 +99,16 @@ void launch_meeting_halves(const int* in, int* out) {
 }
 void launch_barrier_and_shuffles(int blocks, int* sums) {
   launch(barrier_and_shuffles, dim3(blocks), dim3(64), 0, Stream{}, sums);
+}
+void launch_async_copy(int num_reading, const int* in, int* out) {
+  launch(async_copy, dim3(1), dim3(32), 0, Stream{}, num_reading, in, out);
+}
+void launch_bulk_copy(unsigned bytes, const int* in, int* out) {
+  launch(bulk_copy, dim3(1), dim3(32), 0, Stream{}, bytes, in, out);
+}
+void launch_matrix_load(int matrices, int stride, int* out) {
+  launch(matrices == 1 ? matrix_load<1> : matrix_load<4>, dim3(1), dim3(32), 0, Stream{}, stride,
+         out);
 }
 void launch_stopped(int blocks, const int* in, int* out) {
   launch(stopped, dim3(blocks), dim3(32), 0, Stream{}, in, out);

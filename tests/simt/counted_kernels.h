@@ -12,6 +12,14 @@ void launch_skipped_rounds(const int* a, const int* b, int* out);
 void launch_meeting_halves(const int* in, int* out);
 /// One of 64 threads stores before a barrier, all load behind it, then 3 shuffles and an atomic each.
 void launch_barrier_and_shuffles(int blocks, int* sums);
+/// 32 lanes bring 16 bytes each by cp_async, those from num_reading on only zeros, and store the
+/// first 32 words. in: [32, 4]
+void launch_async_copy(int num_reading, const int* in, int* out);
+/// One of 32 threads brings `bytes` bytes by a bulk copy, all wait and store the first 32 words.
+void launch_bulk_copy(unsigned bytes, const int* in, int* out);
+/// A warp stores 4096 bytes and loads matrices whose rows are 16 * stride bytes apart: `matrices` is 1
+/// or 4. Phase qk: the ldmatrix.
+void launch_matrix_load(int matrices, int stride, int* out);
 /// Reads past the end of `in` in the last block.
 void launch_stopped(int blocks, const int* in, int* out);
 

@@ -106,6 +106,71 @@ TEST_F(CountingTest, BarriersShufflesAndAtomicsAreCounted) {
   EXPECT_EQ(counts, expected);
 }
 
+// 16 bytes a lane side by side: 512 bytes are 16 sectors, and in shared memory 4 rows of the banks.
+TEST_F(CountingTest, AnAsynchronousCopyIsALoadAndASharedStore) {
+  cpu_checked::launch_async_copy(32, in_.data(), out_.data());
+  Counts expected;
+  expected.global_load_requests = 1;
+  expected.global_load_sectors = 16;
+  expected.global_load_useful_bytes = 512;
+  expected.shared_store_requests = 1;
+  expected.shared_store_wavefronts = 4;
+  expected.shared_load_requests = expected.shared_load_wavefronts = 1;
+  expected.global_store_requests = 1;
+  expected.global_store_sectors = 4;
+  expected.global_store_useful_bytes = 128;
+  expected.barriers = 1;
+  EXPECT_EQ(device_.take_counts().phases.total(), expected);
+
+  // Lanes that only fill with zeros store, but do not load.
+  cpu_checked::launch_async_copy(16, in_.data(), out_.data());
+  expected.global_load_sectors = 8;
+  expected.global_load_useful_bytes = 256;
+  EXPECT_EQ(device_.take_counts().phases.total(), expected);
+  cpu_checked::launch_async_copy(0, in_.data(), out_.data());
+  expected.global_load_requests = expected.global_load_sectors = 0;
+  expected.global_load_useful_bytes = 0;
+  EXPECT_EQ(device_.take_counts().phases.total(), expected);
+}
+
+// 1040 bytes: 32.5 sectors, and 8 rows of the banks and an eighth. mbarriers count nothing.
+TEST_F(CountingTest, ABulkCopyIsOneRequestOnEitherSide) {
+  cpu_checked::launch_bulk_copy(1040, in_.data(), out_.data());
+  Counts expected;
+  expected.global_load_requests = 1;
+  expected.global_load_sectors = 33;
+  expected.global_load_useful_bytes = 1040;
+  expected.shared_store_requests = 1;
+  expected.shared_store_wavefronts = 9;
+  expected.shared_load_requests = expected.shared_load_wavefronts = 1;
+  expected.global_store_requests = 1;
+  expected.global_store_sectors = 4;
+  expected.global_store_useful_bytes = 128;
+  expected.barriers = 1;
+  EXPECT_EQ(device_.take_counts().phases.total(), expected);
+}
+
+TEST_F(CountingTest, LdmatrixIsOneRequestWithAWavefrontAMatrixUnlessRowsShareBanks) {
+  struct Expected {
+    int matrices, stride;
+    std::uint64_t wavefronts;
+  };
+  // 8 rows of 16 bytes: side by side they fill the banks once; 32 bytes apart they do so twice,
+  // 128 bytes apart all are in the same four banks.
+  for (const Expected& expected : {Expected{1, 1, 1}, Expected{4, 1, 4}, Expected{4, 2, 8},
+                                   Expected{4, 8, 32}, Expected{4, 0, 4}, Expected{1, 8, 8}}) {
+    cpu_checked::launch_matrix_load(expected.matrices, expected.stride, out_.data());
+    const LaunchCounts counts = device_.take_counts();
+    Counts load;
+    load.shared_load_requests = 1;
+    load.shared_load_wavefronts = expected.wavefronts;
+    EXPECT_EQ(counts.phases[Phase::qk], load) << expected.matrices << ", " << expected.stride;
+    EXPECT_EQ(counts.phases[std::nullopt].shared_store_requests, 32U);
+    EXPECT_EQ(counts.phases[std::nullopt].shared_load_requests, 0U);
+    ASSERT_EQ(counts.lines.size(), 3U);
+  }
+}
+
 TEST_F(CountingTest, CountsDoNotDependOnTheSchedule) {
   std::vector<CountsByPhase> counts;
   using simt::ScheduleKind;

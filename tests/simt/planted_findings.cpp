@@ -1,14 +1,16 @@
-// Runs one planted kernel, on a GPU or on the CPU machine: planted_findings.sh records what
-// compute-sanitizer makes of it there and what the CPU machine finds here.
+// Runs planted kernels, on a GPU or on the CPU machine: planted_findings.py records what
+// compute-sanitizer makes of them there and what the CPU machine finds here.
 //
-//   planted_findings --list         name, tab, kind of mistake ("clean, like KIND" for look-alikes)
-//   planted_findings NAME           on the GPU; a launch or a copy that fails is exit status 1
-//   planted_findings --cpu NAME     on the CPU machine; its findings, one a line
+//   planted_findings --list            name, tab, kind of mistake ("clean, like KIND" for look-alikes)
+//   planted_findings NAME...           on the GPU, each after a line "planted: NAME"; the first launch
+//                                      or copy that fails ends it with exit status 1
+//   planted_findings --cpu NAME...     on the CPU machine; findings, one a line: name, tab, finding
 #include "tests/simt/planted_kernels.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <stdexcept>
 
 namespace paged {
@@ -32,34 +34,41 @@ const PlantedKernel& find(const std::vector<PlantedKernel>& kernels, const std::
   return *found;
 }
 
-void run_on_cpu(const std::string& name) {
+using Names = std::span<const std::string>;
+
+void run_on_cpu(Names names) {
   const std::vector<PlantedKernel> kernels = cpu_checked::planted_kernels();
   const std::unique_ptr<Device> device = make_cpu_device();
-  find(kernels, name).run(*device);
-  for (const Finding& finding : device->take_findings())
-    std::printf("%s\n", to_string(finding).c_str());
+  for (const std::string& name : names) {
+    find(kernels, name).run(*device);
+    for (const Finding& finding : device->take_findings())
+      std::printf("%s\t%s\n", name.c_str(), to_string(finding).c_str());
+  }
 }
 
-void run_on_gpu(const std::string& name) {
+void run_on_gpu(Names names) {
   const std::vector<PlantedKernel> kernels = cuda::planted_kernels();
-  const PlantedKernel& planted = find(kernels, name);
   if (const std::string reason = why_no_cuda_device(); !reason.empty())
     throw std::runtime_error("no GPU: " + reason);
   cuda::set_stack_limit(std::size_t{64} * 1024);
   const std::unique_ptr<Device> device = make_cuda_device();
-  planted.run(*device);
-  device->finish();
+  for (const std::string& name : names) {
+    std::printf("planted: %s\n", name.c_str());
+    std::fflush(stdout);
+    find(kernels, name).run(*device);
+    device->finish();
+  }
 }
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments == std::vector<std::string>{"--list"}) {
     list();
-  } else if (arguments.size() == 2 && arguments[0] == "--cpu") {
-    run_on_cpu(arguments[1]);
-  } else if (arguments.size() == 1) {
-    run_on_gpu(arguments[0]);
+  } else if (arguments.size() >= 2 && arguments[0] == "--cpu") {
+    run_on_cpu(Names(arguments).subspan(1));
+  } else if (!arguments.empty() && arguments[0].rfind("--", 0) != 0) {
+    run_on_gpu(arguments);
   } else {
-    std::fprintf(stderr, "usage: planted_findings --list | [--cpu] NAME\n");
+    std::fprintf(stderr, "usage: planted_findings --list | [--cpu] NAME...\n");
     return 2;
   }
   return 0;

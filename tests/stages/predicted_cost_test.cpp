@@ -141,6 +141,58 @@ TEST(PredictionTest, OfManyPartitionsIsCounted) {
   EXPECT_EQ(differences(count_on_case(kernel, build_case(spec))), "");
 }
 
+// d = 8 would be no kernel, but it is a shape. 2 heads; 5 tokens and 3: 16 tokens of a head.
+TEST(FlopsTest, FollowFromTheShapeAsByHand) {
+  CallShape call;
+  call.shape.num_seqs = 2;
+  call.shape.num_heads = call.shape.num_kv_heads = 2;
+  call.shape.head_size = 8;
+  call.shape.block_size = 8;
+  call.shape.max_seq_len = 5;
+  call.shape.partition_size = 8;
+  call.shape.variant = KernelVariant::v1;
+  call.seq_lens = {5, 3};
+  const Flops stable = {16 * 2 * 8, 16 * 4, 16 * 2 * 8, 0};
+  EXPECT_EQ(flops_of(find_stage("4", Backend::cpu), call), stable);
+  EXPECT_EQ(stable.total(), 576U);
+  const Flops naive = {16 * 2 * 8, 16 * 3, 16 * 2 * 8, 0};
+  EXPECT_EQ(flops_of(find_stage("1", Backend::cpu), call), naive);
+}
+
+// Partitions of 8 tokens: of 20 tokens 3, of 3 tokens 1, of none 0.
+TEST(FlopsTest, OfPartitionsHaveTheirReduction) {
+  CallShape call;
+  call.shape.num_seqs = 3;
+  call.shape.num_heads = call.shape.num_kv_heads = 1;
+  call.shape.head_size = 16;
+  call.shape.block_size = 8;
+  call.shape.max_seq_len = 20;
+  call.shape.partition_size = 8;
+  call.shape.variant = KernelVariant::v2;
+  call.seq_lens = {20, 3, 0};
+  const Flops flops = {23 * 32, 23 * 4, 23 * 32, 4 * (4 + 32) + 3 * 16};
+  EXPECT_EQ(flops_of(find_stage("5", Backend::cpu), call), flops);
+}
+
+// Two of four pages take part: every other one.
+TEST(FlopsTest, LeaveOutWhatTakesNoPart) {
+  CallShape call;
+  call.shape.num_seqs = call.shape.num_heads = call.shape.num_kv_heads = 1;
+  call.shape.head_size = 8;
+  call.shape.block_size = 8;
+  call.shape.max_seq_len = 32;
+  call.shape.partition_size = 512;
+  call.seq_lens = {32};
+  const Flops whole = flops_of(find_stage("3", Backend::cpu), call);
+  call.sparsity.local_blocks = 0;
+  call.sparsity.vert_stride = 2;
+  call.sparsity.block_size = 8;
+  const Flops half = flops_of(find_stage("3", Backend::cpu), call);
+  EXPECT_EQ(whole.qk, 32U * 16);
+  EXPECT_EQ(half.qk, 16U * 16);
+  EXPECT_EQ(half.softmax, 16U * 4);
+}
+
 TEST(PredictionTest, DoesNotHoldIfOneCountIsOff) {
   const std::unique_ptr<Device> device = make_device(Backend::cpu);
   KernelUnderTest kernel(find_stage("4", Backend::cpu), *device);
