@@ -64,6 +64,15 @@ class RaceCell {
  public:
   std::uint64_t epoch() const { return epoch_; }  ///< of the last access
 
+  /// In this epoch the cell's accesses are kept elsewhere, from here on until it is given a state.
+  void go_elsewhere(std::uint64_t epoch) {
+    begin_epoch(epoch);
+    writer_ = kElsewhere;
+  }
+  bool is_elsewhere(std::uint64_t epoch) const { return epoch_ == epoch && writer_ == kElsewhere; }
+  /// As if nobody had been here.
+  void forget() { epoch_ = 0; }
+
   /// Does what see() does where that is quickly done and there is no race: a read like others
   /// before it, a write where nobody else has been. False if it is not, with nothing changed.
   [[gnu::always_inline]] bool see_quickly(const BlockClocks& clocks, unsigned thread,
@@ -117,7 +126,8 @@ class RaceCell {
 
  private:
   static constexpr std::uint16_t kNobody = 0xFFFF;
-  static constexpr std::uint8_t kDiffering = 0;  ///< as read_bytes_: see lane_reads_
+  static constexpr std::uint16_t kElsewhere = 0xFFFE;  ///< as writer_, which nothing is quick with
+  static constexpr std::uint8_t kDiffering = 0;        ///< as read_bytes_: see lane_reads_
 
   void begin_epoch(std::uint64_t epoch) {
     epoch_ = epoch;

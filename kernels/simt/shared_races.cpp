@@ -18,11 +18,15 @@ void SharedRaces::begin_launch(std::uintptr_t begin, std::size_t size) {
   const std::size_t num_cells = (begin + size + kCellBytes - 1) / kCellBytes - first_cell_;
   if (num_cells == num_cells_) return;
   // Zeros from the system, which gives no memory to what is never touched.
-  std::size_t bytes = (num_cells + 1) * sizeof(Cell);
+  first_four_ = first_cell_ / kCellsOfFour;
+  const std::size_t num_fours = (first_cell_ + num_cells) / kCellsOfFour + 1 - first_four_;
+  static_assert(sizeof(Cell) == sizeof(Four) && alignof(Cell) == alignof(Four));
+  std::size_t bytes = (num_cells + num_fours + 1) * sizeof(Cell);
   memory_.reset(std::calloc(1, bytes));
   if (memory_ == nullptr) throw std::bad_alloc();
   void* first = memory_.get();
-  cells_ = static_cast<Cell*>(std::align(alignof(Cell), num_cells * sizeof(Cell), first, bytes));
+  cells_ = static_cast<Cell*>(std::align(alignof(Cell), bytes - sizeof(Cell), first, bytes));
+  fours_ = reinterpret_cast<Four*>(cells_ + num_cells);
   num_cells_ = num_cells;
 }
 
@@ -43,13 +47,45 @@ void SharedRaces::see_cell(Worker& worker, const Access& access, Cell& cell, std
 
 void SharedRaces::see(Worker& worker, const Access& access) {
   if (worker.async_copies.are_watched()) worker.async_copies.see(worker, access);
+  if (access.size == kCellsOfFour * kCellBytes && see_as_four(worker, access)) return;
   for_each_cell(access, [&](std::uintptr_t index, std::uint8_t bytes) {
+    break_four(index);
     see_cell(worker, access, cells_[index - first_cell_], bytes);
   });
 }
 
+bool SharedRaces::see_as_four(Worker& worker, const Access& access) {
+  if (access.kind == AccessKind::atomic || access.address % access.size != 0) return false;
+  const int thread = worker.current->id;
+  Four& four = fours_[access.address / access.size - first_four_];
+  if (four.race.see_quickly(clocks_, static_cast<unsigned>(thread), access.kind, kAll, access.pc))
+    return true;
+  Cell* const cells = &cells_[access.address / kCellBytes - first_cell_];
+  for (std::size_t i = 0; i < kCellsOfFour; ++i) {
+    if (cells[i].race.epoch() == clocks_.epoch()) return false;
+    open(cells[i]);
+    if (access.kind == AccessKind::read && cells[i].initialised != kAll) return false;
+  }
+  for (std::size_t i = 0; i < kCellsOfFour; ++i) {
+    cells[i].race.go_elsewhere(clocks_.epoch());
+    cells[i].initialised = kAll;
+  }
+  // The first in its epoch: it races with nobody.
+  four.race.see(clocks_, lane_reads_, thread, access.kind, kAll, access.pc);
+  return true;
+}
+
+void SharedRaces::break_four(std::uintptr_t cell) {
+  if (!cells_[cell - first_cell_].race.is_elsewhere(clocks_.epoch())) return;
+  Four& four = fours_[cell / kCellsOfFour - first_four_];
+  const std::uintptr_t first = cell / kCellsOfFour * kCellsOfFour;
+  for (std::size_t i = 0; i < kCellsOfFour; ++i) cells_[first + i - first_cell_].race = four.race;
+  four.race.forget();
+}
+
 void SharedRaces::see_bulk_arrival(const Access& access, int actor, BlockClocks::Clock clock) {
   for_each_cell(access, [&](std::uintptr_t index, std::uint8_t bytes) {
+    break_four(index);
     Cell& cell = cells_[index - first_cell_];
     open(cell);
     cell.race.note_bulk_arrival(clocks_, actor, clock, bytes, access.pc);

@@ -35,7 +35,10 @@ class SharedRaces {
   template <std::size_t kSize>
   [[gnu::always_inline]] bool see_quickly(unsigned thread, std::uintptr_t address, AccessKind kind,
                                           std::uintptr_t pc) {
-    constexpr std::uint8_t kAll = (1U << kCellBytes) - 1U;
+    if constexpr (kSize == kCellsOfFour * kCellBytes)
+      if (kind != AccessKind::atomic &&
+          fours_[address / kSize - first_four_].race.see_quickly(clocks_, thread, kind, kAll, pc))
+        return true;
     Cell* const cell = &cells_[address / kCellBytes - first_cell_];
     if constexpr (kSize <= kCellBytes)
       return see_quickly(*cell, thread, kind,
@@ -48,9 +51,19 @@ class SharedRaces {
   }
 
  private:
+  static constexpr std::uint8_t kAll = (1U << kCellBytes) - 1U;
+  static constexpr std::size_t kCellsOfFour = 4;
+
   struct alignas(64) Cell {
     RaceCell race;
     std::uint8_t initialised;  ///< which of the bytes something in the block of race.epoch() wrote
+  };
+
+  /// Four cells in a row that in this epoch are accessed only by 16 bytes at a time. All bytes are
+  /// initialised, and the cells themselves are marked as elsewhere. The epoch of a four that is none
+  /// is another.
+  struct alignas(64) Four {
+    RaceCell race;
   };
 
   /// Not by an atomic, which reads and writes.
@@ -64,6 +77,11 @@ class SharedRaces {
   }
 
   void see_cell(Worker& worker, const Access& access, Cell& cell, std::uint8_t bytes);
+  /// Looks at a 16-byte access to a four, which its cells become if nobody has been there in this
+  /// epoch. False if they are none, or if there is more to do.
+  bool see_as_four(Worker& worker, const Access& access);
+  /// The cell, and the others of its four, if it is in one, have states of their own again.
+  void break_four(std::uintptr_t cell);
   /// Forgets what earlier blocks initialised.
   void open(Cell& cell) const;
   [[noreturn]] void stop_at_race(Worker& worker, const Access& access,
@@ -79,6 +97,8 @@ class SharedRaces {
   };
   std::unique_ptr<void, Free> memory_;  ///< pages appear when touched
   Cell* cells_ = nullptr;               ///< in it
+  std::uintptr_t first_four_ = 0;
+  Four* fours_ = nullptr;  ///< in it, too
 };
 
 }  // namespace paged::simt

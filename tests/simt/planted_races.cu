@@ -1,6 +1,7 @@
 // Data races and uninitialised reads in shared memory, and look-alikes that are in order.
 #include "kernels/cuda.h"
 #include "kernels/reduction.cuh"
+#include "kernels/vector_load.cuh"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
 
@@ -209,6 +210,68 @@ __global__ void filled_gap(int* values) {
   values[threadIdx.x] = shared[threadIdx.x];
 }
 
+// ---- vectors beside words, halves beside halves -------------------------------------------------
+
+constexpr int kVectors = kThreads / 4;
+
+__global__ void word_of_a_read_vector(int* values) {
+  __shared__ __align__(16) int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = load_vec<4>(shared)[0];
+  if (threadIdx.x == 5) shared[2] = 7;  // mistake: word of a vector that others read
+}
+
+__global__ void words_and_vectors_read(int* values) {
+  __shared__ __align__(16) int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = load_vec<4>(shared)[3] + shared[threadIdx.x % 8] + load_vec<2>(shared)[1];
+  __syncthreads();
+  if (threadIdx.x == 5) shared[2] = 7;
+}
+
+__global__ void vector_over_read_words(int* values) {
+  __shared__ __align__(16) int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  const int own = shared[threadIdx.x];
+  if (threadIdx.x == 40)
+    store_vec(shared, Vec<int, 4>{{own, own, own, own}});  // mistake: vector over words of others
+}
+
+__global__ void vectors_in_turn(bool with_barrier, int* values) {
+  __shared__ __align__(16) int shared[kThreads];
+  shared[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x >= kVectors) return;
+  const int own = threadIdx.x;
+  store_vec(shared + 4 * own, Vec<int, 4>{{own, own, own, own}});  // mistake: vector of a neighbour
+  if (with_barrier) __syncwarp((1U << kVectors) - 1U);
+  values[own] = load_vec<4>(shared + 4 * ((own + 1) % kVectors))[0];
+}
+
+__global__ void other_half_of_a_word(int* values) {
+  __shared__ __align__(4) unsigned short shared[2 * kThreads];
+  shared[2 * threadIdx.x] = shared[2 * threadIdx.x + 1] = 1;
+  __syncthreads();
+  if (threadIdx.x < 2) values[threadIdx.x] = shared[threadIdx.x];
+  if (threadIdx.x == 2) shared[1] = 7;  // mistake: half of a word whose halves are read
+}
+
+// Lanes 0 and 1 read, meet, and lane 1 writes; lane 0 may read once more.
+__global__ void read_around_a_sync(bool again, int* values) {
+  __shared__ int shared;
+  if (threadIdx.x == 0) shared = values[0];
+  __syncthreads();
+  if (threadIdx.x > 1) return;
+  int sum = shared;
+  __syncwarp(3U);
+  if (again && threadIdx.x == 0) sum += shared;
+  if (threadIdx.x == 1) shared = 5;  // mistake: read again after the sync
+  values[threadIdx.x] = sum;
+}
+
 __global__ void left_by_the_last_block(int* values) {
   __shared__ int shared;
   if (blockIdx.x == 0 && threadIdx.x == 0) shared = 1;
@@ -219,6 +282,11 @@ __global__ void left_by_the_last_block(int* values) {
 void run(Device& device, Kernel kernel, int blocks = 1) {
   const DeviceArray<int> values(device, std::vector<int>(kThreads, 1), "values");
   launch(kernel, dim3(blocks), dim3(kThreads), kThreads * sizeof(int), Stream{}, values.data());
+}
+
+void run_with(Device& device, void (*kernel)(bool, int*), bool flag) {
+  const DeviceArray<int> values(device, std::vector<int>(kThreads, 1), "values");
+  launch(kernel, dim3(1), dim3(kThreads), 0, Stream{}, flag, values.data());
 }
 
 }  // namespace
@@ -352,6 +420,55 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
         {{race, "neighbours_half_word",
           "2-byte write at byte 0 of 'shared' races with a read by thread (1,0,0)"}},
         true},
+       {"word of a vector that others read",
+        file,
+        [](Device& device) { run(device, word_of_a_read_vector); },
+        {{race, "word_of_a_read_vector",
+          "4-byte write at byte 8 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"words and vectors that are only read",
+        file,
+        [](Device& device) { run(device, words_and_vectors_read); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"vector over words of others",
+        file,
+        [](Device& device) { run(device, vector_over_read_words); },
+        {{race, "vector_over_read_words",
+          "16-byte write at byte 0 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"vector of a neighbour",
+        file,
+        [](Device& device) { run_with(device, vectors_in_turn, false); },
+        {{race, "vectors_in_turn",
+          "16-byte write at byte 16 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"vector of a neighbour after a sync",
+        file,
+        [](Device& device) { run_with(device, vectors_in_turn, true); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"half of a word whose halves are read",
+        file,
+        [](Device& device) { run(device, other_half_of_a_word); },
+        {{race, "other_half_of_a_word",
+          "2-byte write at byte 2 of 'shared' races with a read by thread (1,0,0)"}},
+        true},
+       {"read again after the sync",
+        file,
+        [](Device& device) { run_with(device, read_around_a_sync, true); },
+        {{race, "read_around_a_sync",
+          "4-byte write at byte 0 of 'shared' races with a read by "
+          "thread (0,0,0)"}},
+        true},
+       {"read only before the sync",
+        file,
+        [](Device& device) { run_with(device, read_around_a_sync, false); },
+        {},
+        false,
+        FindingKind::data_race},
        {"gap in static",
         file,
         [](Device& device) { run(device, gap_in_static); },
