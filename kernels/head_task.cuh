@@ -39,10 +39,12 @@ template <typename scalar_t, typename cache_t>
 __device__ HeadTask partition_of_head(const DecodeTensors<scalar_t, cache_t>& t, int seq, int head,
                                       int partition, int partition_size, int block_size) {
   HeadTask task = whole_head(t, seq, head, block_size);
+  // [partition]
   task.first_token = min(partition * partition_size, task.seq_len);
   task.end_token = min(task.first_token + partition_size, task.seq_len);
   task.first_page = task.first_token / block_size;
   task.end_page = num_pages(task.end_token, block_size);
+  // [/partition]
   return task;
 }
 

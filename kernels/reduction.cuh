@@ -10,6 +10,7 @@ inline constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 /// All 32 lanes of the warp must call it. kWidth: 1, 2, 4, 8, 16, 32.
 ///
 /// Example, kWidth 4, values = lane: lanes 0-3 get 6, lanes 4-7 get 22.
+// [warp-sum]
 template <int kWidth = 32, typename T>
 __device__ __forceinline__ T warp_sum(T value) {
   static_assert(kWidth >= 1 && kWidth <= 32 && (kWidth & (kWidth - 1)) == 0);
@@ -18,6 +19,7 @@ __device__ __forceinline__ T warp_sum(T value) {
     value += __shfl_xor_sync(kAllLanes, value, distance);
   return value;
 }
+// [/warp-sum]
 
 /// Maximum over each group of kWidth neighbouring lanes; valid in every lane of the group.
 /// All 32 lanes of the warp must call it. kWidth: 1, 2, 4, 8, 16, 32.
@@ -30,6 +32,7 @@ __device__ __forceinline__ T warp_max(T value) {
   return value;
 }
 
+// [block-sum]
 /// What block_sum and block_max have in common: each warp's value, from all of its lanes, goes to
 /// scratch [kThreads / 32], which all threads may read when the function returns.
 template <int kThreads, typename T>
@@ -49,6 +52,7 @@ __device__ __forceinline__ T block_sum(T value, T* scratch) {
   const int lane = threadIdx.x % 32;
   return warp_sum(lane < kThreads / 32 ? scratch[lane] : T(0));
 }
+// [/block-sum]
 
 /// Maximum over a one-dimensional block of kThreads threads (whole warps); valid in every thread.
 /// scratch as in block_sum.

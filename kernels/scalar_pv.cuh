@@ -16,6 +16,7 @@ template <int kThreads, typename scalar_t, typename cache_t>
 __device__ void scalar_pv(const DecodeTensors<scalar_t, cache_t>& t, const HeadTask& task,
                           int block_size, const float* weights) {
   enter_phase(Phase::pv);
+  // [scalar-pv]
   const int* block_table = t.block_table_of(task.seq);
   for (int dim = threadIdx.x; dim < t.head_size; dim += kThreads) {
     float accumulator = 0.0F;
@@ -41,6 +42,7 @@ __device__ void scalar_pv(const DecodeTensors<scalar_t, cache_t>& t, const HeadT
     }
     t.output_of(task.seq, task.head)[dim] = from_float<scalar_t>(t.v_scale * accumulator);
   }
+  // [/scalar-pv]
 }
 
 }  // namespace paged::PAGED_BACKEND

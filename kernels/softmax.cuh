@@ -54,6 +54,7 @@ template <int kThreads>
 __device__ SoftmaxStatistics naive_softmax(float* weights, int tokens,
                                            SoftmaxScratch<kThreads>& scratch) {
   enter_phase(Phase::softmax);
+  // [naive-softmax]
   __syncthreads();  // from here on every thread may read all logits
   float sum = 0.0F;
   for_each_own<kThreads>(tokens, [&](int token) {
@@ -67,6 +68,7 @@ __device__ SoftmaxStatistics naive_softmax(float* weights, int tokens,
   for_each_own<kThreads>(tokens, [&](int token) { weights[token] /= denominator; });
   __syncthreads();  // from here on every thread may read all weights
   return {0.0F, sum};
+  // [/naive-softmax]
 }
 
 /// exp(logit - maximum) / (sum + 1e-6): the two-pass stable softmax.
@@ -77,6 +79,7 @@ template <int kThreads>
 __device__ SoftmaxStatistics two_pass_softmax(float* weights, int tokens, float thread_maximum,
                                               SoftmaxScratch<kThreads>& scratch) {
   enter_phase(Phase::softmax);
+  // [two-pass-softmax]
   // Its barrier also publishes the logits.
   float maximum = block_max<kThreads>(thread_maximum, scratch.maximum);  // in every thread
   // No token takes part: -infinity - -infinity would be NaN.
@@ -91,6 +94,7 @@ __device__ SoftmaxStatistics two_pass_softmax(float* weights, int tokens, float 
   for_each_own<kThreads>(tokens, [&](int token) { weights[token] *= normaliser; });
   __syncthreads();  // from here on every thread may read all weights
   return {maximum, sum};
+  // [/two-pass-softmax]
 }
 
 }  // namespace paged::PAGED_BACKEND

@@ -17,6 +17,7 @@ namespace paged::PAGED_BACKEND {
 ///       32            1       0 1 2 3 ...
 template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
 struct ThreadGroups {
+  // [thread-groups]
   static constexpr int kGroupSize = kBlockSize >= 32 ? 1 : 32 / kBlockSize;
   /// Elements of a lane's vector: a group takes 16 bytes of query at a time.
   static constexpr int kVector = 16 / (kGroupSize * static_cast<int>(sizeof(scalar_t)));
@@ -27,6 +28,7 @@ struct ThreadGroups {
   static_assert(32 % kBlockSize == 0, "a warp covers whole pages");
   static_assert(kHeadSize % (kGroupSize * kVector) == 0, "lanes share the head evenly");
   static_assert(kHeadSize % kX == 0, "a key is whole 16-byte vectors");
+  // [/thread-groups]
 
   /// Elements of the staged query that a lane reads at once: 16 bytes of floats, or its vector.
   static constexpr int kQueryPiece = kVector < 4 ? kVector : 4;
@@ -43,6 +45,7 @@ inline constexpr int kPartialSumsPerDot = 4;
 /// Then each token converts the query anew, and the lanes of a group read from the same banks. In
 /// this order a group reads neighbouring vectors, and all groups the same ones, a broadcast. What
 /// that gains is in docs/measurements.
+// [stage-query]
 template <int kPiece, int kHeadSize, int kThreads, typename scalar_t>
 __device__ void stage_query(const scalar_t* query, float* staged) {
   for (int piece = threadIdx.x; piece < kHeadSize / kPiece; piece += kThreads) {
@@ -54,6 +57,7 @@ __device__ void stage_query(const scalar_t* query, float* staged) {
     store_vec(staged + piece * kPiece, floats);
   }
 }
+// [/stage-query]
 
 /// Computes the logits of the task's tokens, warps taking pages in turn.
 ///
@@ -77,11 +81,14 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
   stage_query<Groups::kQueryPiece, kHeadSize, kThreads>(t.query_of(task.seq, task.head), query);
   __syncthreads();  // from here on every thread may read the whole query
 
+  // [page-loop]
   float greatest = -INFINITY;
   for (int page = task.first_page + warp; page < task.end_page; page += kWarps) {
     const int token = page * kBlockSize + token_in_page;
     float logit = -INFINITY;
+    // [/page-loop]
     if (t.sparsity.takes_part(page, task.seq_len, kBlockSize, task.stripe)) {
+      // [gather]
       enter_phase(Phase::gather);
       const int physical_block = t.block_table_of(task.seq)[page];
       const cache_t* keys =
@@ -93,7 +100,9 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
         key[vector] = load_vec<Groups::kVector>(
             keys + key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX));
       }
+      // [/gather]
       enter_phase(Phase::qk);
+      // [dot-product]
       // One partial sum an element of the vector: independent chains hide the latency of the adds.
       float partial[Groups::kVector] = {};
 #pragma unroll
@@ -113,13 +122,16 @@ __device__ float thread_group_qk(const DecodeTensors<scalar_t, cache_t>& t, cons
       for (int i = 0; i < Groups::kVector; ++i) dot += partial[i];
       dot = warp_sum<Groups::kGroupSize>(dot);  // in every lane of the group
       logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+      // [/dot-product]
     }
+    // [mask]
     const bool past_end = token >= task.seq_len;
     if (lane_offset == 0) {
       logits[token - task.first_token] = past_end ? 0.0F : logit;
       if (t.logits != nullptr && !past_end) t.logits_of(task.seq, task.head)[token] = logit;
     }
     if (!past_end) greatest = fmaxf(greatest, logit);
+    // [/mask]
   }
   return greatest;
 }

@@ -18,12 +18,14 @@ namespace paged::PAGED_BACKEND {
 ///   f16, block_size 16: vectors of 8 tokens, 2 lanes a row, 16 rows a step, 8 steps for 128 rows
 template <typename scalar_t, int kHeadSize, int kBlockSize>
 struct ValueRows {
+  // [value-rows]
   static constexpr int kVector = 16 / static_cast<int>(sizeof(scalar_t)) < kBlockSize
                                      ? 16 / static_cast<int>(sizeof(scalar_t))
                                      : kBlockSize;
   static constexpr int kLanesPerRow = kBlockSize / kVector;
   static constexpr int kRowsPerStep = 32 / kLanesPerRow;
   static constexpr int kRowsPerLane = (kHeadSize + kRowsPerStep - 1) / kRowsPerStep;
+  // [/value-rows]
 };
 
 /// Zeroes all but the first `valid` tokens of each row; valid may be negative or more than there
@@ -48,12 +50,14 @@ __device__ __forceinline__ void zero_past_end(Vec<cache_t, kVector> (&rows)[kRow
       }
     }
   } else {
+    // [zero-tail]
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
       for (int k = 0; k < kVector; ++k)
         if (k >= valid) rows[i][k] = from_float<cache_t>(0.0F);
     }
+    // [/zero-tail]
   }
 }
 
@@ -104,6 +108,7 @@ __device__ void add_weighted_values(
   const int offset = lane % Rows::kLanesPerRow * Rows::kVector;
   const int* block_table = t.block_table_of(task.seq);
 
+  // [weighted-values]
   for (int page = task.first_page + warp; page < task.end_page; page += kThreads / 32) {
     if (!t.sparsity.takes_part(page, task.seq_len, kBlockSize, task.stripe)) continue;
     const cache_t* values =
@@ -133,6 +138,7 @@ __device__ void add_weighted_values(
       sums[i] = add_products(sums[i], weight, value[i]);
     }
   }
+  // [/weighted-values]
 }
 
 /// Adds the sums of all lanes and warps that share a row; valid in warp 0, in the first lane of
@@ -144,6 +150,7 @@ __device__ void add_over_warps(
   using Rows = ValueRows<scalar_t, kHeadSize, kBlockSize>;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
+  // [add-over-warps]
   // First over the lanes of a row, by shuffles; then a tree over the warps: the upper half hands
   // its rows to the lower half, which adds them.
 #pragma unroll
@@ -163,6 +170,7 @@ __device__ void add_over_warps(
     if (warp < half) each_row([&](int i, int row) { sums[i] += exchange[warp * kHeadSize + row]; });
     __syncthreads();  // from here on exchange may be written again
   }
+  // [/add-over-warps]
 }
 
 /// Calls write(dim, sum) for every output dimension, once, in the lanes that hold the sums of

@@ -37,6 +37,7 @@ PAGED_HOST_DEVICE constexpr int key_vector_width(int bytes_per_element) {
   return 16 / bytes_per_element;
 }
 
+// [page-address]
 /// First element of the page of (physical_block, kv_head), in elements from the cache's start.
 /// The block id is widened to 64 bits before it is multiplied: a large cache has more than 2^31
 /// elements although every id fits in 32 bits.
@@ -44,7 +45,9 @@ PAGED_HOST_DEVICE constexpr std::int64_t page_offset(std::int64_t physical_block
                                                      CacheStrides strides) {
   return physical_block * strides.block_stride + kv_head * strides.head_stride;
 }
+// [/page-address]
 
+// [offsets-in-page]
 /// Element (token_in_block, dim) of a key page, in elements from the page's start.
 /// Valid: 0 <= token_in_block < block_size, 0 <= dim < head_size; x divides head_size.
 PAGED_HOST_DEVICE constexpr int key_offset_in_page(int token_in_block, int dim, int block_size,
@@ -56,6 +59,7 @@ PAGED_HOST_DEVICE constexpr int key_offset_in_page(int token_in_block, int dim, 
 PAGED_HOST_DEVICE constexpr int value_offset_in_page(int token_in_block, int dim, int block_size) {
   return dim * block_size + token_in_block;
 }
+// [/offsets-in-page]
 
 /// Number of pages that hold seq_len tokens: ceil(seq_len / block_size), without overflow at the
 /// largest length.
@@ -63,9 +67,11 @@ PAGED_HOST_DEVICE constexpr int num_pages(int seq_len, int block_size) {
   return seq_len / block_size + (seq_len % block_size != 0);
 }
 
+// [kv-head]
 /// KV head that a query head reads. num_kv_heads divides num_heads.
 PAGED_HOST_DEVICE constexpr int kv_head_of(int head, int num_heads, int num_kv_heads) {
   return head / (num_heads / num_kv_heads);
 }
+// [/kv-head]
 
 }  // namespace paged

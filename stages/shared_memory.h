@@ -40,9 +40,11 @@ inline LaunchPlan plan_per_head(const DecodeShape& shape, int threads, std::size
 }
 
 /// V1: one buffer serves as logits and then as partial outputs, so the larger of the two.
+// [bytes-of-v1]
 inline std::size_t bytes_of_v1(const DecodeShape& shape, int threads) {
   return std::max(bytes_of_logits(shape), bytes_of_partial_outputs(shape.head_size, threads));
 }
+// [/bytes-of-v1]
 
 /// V2: the logits of one partition, or the partial outputs. 2 KiB at 512 tokens.
 inline std::size_t bytes_of_v2(int partition_size, int head_size, int threads) {

@@ -36,6 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   const int* block_table = t.block_table_of(task.seq);        // [pages]
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [seq_len], logits until the softmax
 
+  // [page-walk]
   // QK: one thread owns one token and walks the head dimension.
   enter_phase(Phase::qk);
   for (int token = threadIdx.x; token < task.seq_len; token += kThreads) {
@@ -53,6 +54,7 @@ __global__ void __launch_bounds__(kThreads)
     weights[token] = logit;
     if (t.logits != nullptr) t.logits_of(task.seq, task.head)[token] = logit;
   }
+  // [/page-walk]
 
   __shared__ SoftmaxScratch<kThreads> scratch;
   const SoftmaxStatistics statistics = naive_softmax(weights, task.seq_len, scratch);

@@ -25,6 +25,7 @@ constexpr int kThreads = 128;
 template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize>
 __global__ void __launch_bounds__(kThreads)
     stable_softmax_attention(const DecodeTensors<scalar_t, cache_t> t) {
+  // [kernel]
   const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]
 
@@ -36,6 +37,7 @@ __global__ void __launch_bounds__(kThreads)
   write_statistics(t, task.seq, task.head, statistics);
 
   scalar_pv<kThreads>(t, task, kBlockSize, weights);
+  // [/kernel]
 }
 
 LaunchPlan plan(const DecodeShape& shape) {

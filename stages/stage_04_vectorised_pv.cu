@@ -28,6 +28,7 @@ template <typename scalar_t, typename cache_t, int kHeadSize, int kBlockSize,
 __global__ void __launch_bounds__(
     kThreads, kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize, probability_t>)
     vectorised_pv_attention(const DecodeTensors<scalar_t, cache_t> t) {
+  // [kernel]
   const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, kBlockSize);
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [pages * kBlockSize]
 
@@ -45,6 +46,7 @@ __global__ void __launch_bounds__(
   scalar_t* output = t.output_of(task.seq, task.head);  // [kHeadSize]
   for_each_output<kHeadSize, kBlockSize, scalar_t>(
       sums, [&](int dim, float sum) { output[dim] = from_float<scalar_t>(t.v_scale * sum); });
+  // [/kernel]
 }
 
 }  // namespace

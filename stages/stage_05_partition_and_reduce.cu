@@ -39,16 +39,19 @@ __global__ void __launch_bounds__(
     kThreads, kBlocksPerMultiprocessor<cache_t, kHeadSize, kBlockSize, probability_t>)
     partition_attention(const DecodeTensors<scalar_t, cache_t> t,
                         const PartitionWorkspace workspace, int partition_size) {
+  // [partition-begins]
   const HeadTask task =
       partition_of_head(t, blockIdx.y, blockIdx.x, blockIdx.z, partition_size, kBlockSize);
   if (task.tokens() == 0) return;  // past this sequence's end: the whole block leaves
   float* weights = reinterpret_cast<float*>(dynamic_shared);  // [partition_size]
+  // [/partition-begins]
 
   const float thread_maximum = thread_group_qk<kHeadSize, kBlockSize, kThreads>(t, task, weights);
 
   __shared__ SoftmaxScratch<kThreads> scratch;
   const SoftmaxStatistics statistics =
       two_pass_softmax(weights, task.tokens(), thread_maximum, scratch);
+  // [leave-partition]
   const std::int64_t slot =
       (static_cast<std::int64_t>(task.seq) * t.num_heads + task.head) * workspace.partitions +
       blockIdx.z;
@@ -56,6 +59,7 @@ __global__ void __launch_bounds__(
     workspace.maxima[slot] = statistics.maximum;
     workspace.sums[slot] = statistics.sum;
   }
+  // [/leave-partition]
 
   float sums[ValueRows<scalar_t, kHeadSize, kBlockSize>::kRowsPerLane] = {};
   add_weighted_values<kHeadSize, kBlockSize, kThreads, probability_t>(t, task, weights, sums);
@@ -83,6 +87,7 @@ __global__ void __launch_bounds__(kThreads)
   const float* outputs = workspace.outputs + first_slot * t.head_size;  // [partitions, head_size]
   float* weights = reinterpret_cast<float*>(dynamic_shared);            // [partitions]
 
+  // [reduce]
   float maximum = -INFINITY;
   for_each_own<kThreads>(partitions, [&](int j) { maximum = fmaxf(maximum, maxima[j]); });
   __shared__ SoftmaxScratch<kThreads> scratch;
@@ -105,6 +110,7 @@ __global__ void __launch_bounds__(kThreads)
       accumulator += weights[j] * outputs[static_cast<std::int64_t>(j) * t.head_size + dim];
     output[dim] = from_float<scalar_t>(accumulator * normaliser);
   }
+  // [/reduce]
 }
 
 LaunchPlan plan(const DecodeShape& shape) {
