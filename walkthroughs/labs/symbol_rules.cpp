@@ -1,0 +1,116 @@
+#include "walkthroughs/labs/symbol_rules.h"
+
+#include "walkthroughs/labs/limited_process.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+namespace paged::labs {
+namespace {
+
+/// Names as the linker has them.
+bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return std::regex_match(name, std::regex(pattern));
+  });
+}
+
+bool may_be_called(const std::string& name, const Lab& lab) {
+  static const std::vector<std::string> patterns = {
+      // the checker's view of accesses, and dynamic shared memory
+      "__tsan_(init|read|write|unaligned|volatile|func|vptr|atomic|mem).*", "dynamic_shared",
+      // the CPU machine, as far as CUDA's vocabulary uses it
+      "_ZN5paged4simt(10run_launch|11coordinates|13block_barrier|19join_warp_operation|9set_phase|"
+      "[0-9]+(atomic|cp_async|mbarrier|bulk|fence|ldmatrix|mma)[a-z_0-9]*)E.*",
+      // what a stage states about itself
+      "_ZN5paged(16predict_stage_0[0-9]|19every_type_and_size|23promises_of_every_stage|8shape_of)"
+      ".*",
+      "_ZT[ISV](N5paged10InputErrorE|St13runtime_error)",
+      // memory and mathematics
+      "mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk",
+      "(exp|exp2|expm1|log|log2|log10|log1p|fmax|fmin|sqrt|cbrt|floor|ceil|trunc|round|rint|"
+      "nearbyint|pow|tanh|sinh|cosh|sin|cos|tan|fma|fmod|hypot|erf|ldexp|frexp|scalbn)f?",
+      // printing
+      "printf|__printf_chk|puts|putchar",
+      // strings, vectors and errors of the host's part
+      "_Zn[wa]m|_Zd[la]Pvm?", "_ZSt[0-9]+__throw_[a-z_]+P?K?c?v?",
+      "_ZNK?St7__cxx1112basic_string.*", "_ZNSt13runtime_error.*", "_ZNSt9exception.*",
+      "_ZTV?I?N10__cxxabiv1.*",
+      "__cxa_(allocate_exception|free_exception|throw|rethrow|"
+      "begin_catch|end_catch|call_unexpected|guard_acquire|guard_release|guard_abort|"
+      "throw_bad_array_new_length|pure_virtual)",
+      "_Unwind_Resume|__gxx_personality_v0|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"};
+  const bool calls_v1 = lab.source.starts_with("stage_05") &&
+                        matches_any(name, {"_ZN5paged11cpu_checked(12run|16plan_of)_stage_04.*"});
+  return calls_v1 || matches_any(name, patterns);
+}
+
+/// Strong: in the submission's namespace alone. Weak: what templates and inline functions leave.
+bool may_be_defined(const std::string& name, char type) {
+  if (type == 'T' || type == 'D' || type == 'B' || type == 'R')
+    return matches_any(name, {"_ZNK?5paged3lab.*"});
+  if (type == 'W' || type == 'V' || type == 'u')
+    return matches_any(name, {"_Z.*", "DW\\.ref\\.__gxx_personality_v0"}) &&
+           !matches_any(name, {"_ZNK?5paged4simt.*v"});
+  return false;
+}
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  const std::string result = status == 0 ? text : name;
+  std::free(text);
+  return result.size() > 120 ? result.substr(0, 120) + "..." : result;
+}
+
+std::string output_of(const std::vector<std::string>& command) {
+  const ProcessLimits limits{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30};
+  const ProcessOutcome outcome = run_limited(command, limits, 10, std::size_t{16} << 20);
+  if (!outcome.succeeded())
+    throw std::runtime_error("cannot run " + command.front() + ": is binutils installed?");
+  return outcome.output;
+}
+
+/// nm -P: "name type value size", without the last two where nothing is defined.
+std::string objection_to_symbols(const std::filesystem::path& object, const Lab& lab) {
+  std::istringstream lines(output_of({"nm", "-P", object.string()}));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    char type = 0;
+    words >> name >> type;
+    const bool undefined = type == 'U' || type == 'w' || type == 'v';
+    if (undefined && !may_be_called(name, lab))
+      return "it uses " + demangled(name) + ", which a kernel has no need of";
+    const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'i';
+    if (!undefined && !local && !may_be_defined(name, type))
+      return "it defines " + demangled(name) +
+             ", which could take the place of what is not its own";
+  }
+  return "";
+}
+
+/// Sections of code that the system would run by itself. The one that is allowed is the
+/// instrumentation's.
+std::string objection_to_sections(const std::filesystem::path& object) {
+  const std::string sections = output_of({"readelf", "-SW", object.string()});
+  std::istringstream words(sections);
+  for (std::string word; words >> word;)
+    for (const char* name : {".init", ".fini", ".preinit", ".ctors", ".dtors"})
+      if (word.starts_with(name) && word != ".init_array.00099")
+        return "it has code that runs before or after the program (" + word.substr(0, 40) + ")";
+  return "";
+}
+
+}  // namespace
+
+std::string objection_to_object(const std::filesystem::path& object, const Lab& lab) {
+  const std::string objection = objection_to_symbols(object, lab);
+  return objection.empty() ? objection_to_sections(object) : objection;
+}
+
+}  // namespace paged::labs
