@@ -4,7 +4,6 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -12,59 +11,68 @@
 namespace paged::labs {
 namespace {
 
-/// Names as the linker has them.
-bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return std::regex_match(name, std::regex(pattern));
-  });
-}
+// Patterns of names as the linker has them.
+
+/// What a submission may leave undefined.
+const char* const kCalled =
+    // the checker's view of accesses, and dynamic shared memory
+    "__tsan_(init|read|write|unaligned|volatile|func|vptr|atomic|mem).*|dynamic_shared"
+    // the CPU machine, as far as CUDA's vocabulary uses it
+    "|_ZN5paged4simt(10run_launch|11coordinates|13block_barrier|19join_warp_operation|9set_phase|"
+    "[0-9]+(atomic|cp_async|mbarrier|bulk|fence|ldmatrix|mma)[a-z_0-9]*)E.*"
+    // what a stage states about itself
+    "|_ZN5paged(16predict_stage_0[0-9]|19every_type_and_size|23promises_of_every_stage|8shape_of).*"
+    "|_ZT[ISV](N5paged10InputErrorE|St13runtime_error)"
+    // memory, mathematics, printing
+    "|mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk"
+    "|(exp|exp2|expm1|log|log2|log10|log1p|fmax|fmin|sqrt|cbrt|floor|ceil|trunc|round|rint|"
+    "nearbyint|pow|tanh|sinh|cosh|sin|cos|tan|fma|fmod|hypot|erf|ldexp|frexp|scalbn)f?"
+    "|printf|__printf_chk|puts|putchar"
+    // strings, vectors and errors of the host's part
+    "|_Zn[wa]m|_Zd[la]Pvm?|_ZSt[0-9]+__throw_.*|_ZNK?St7__cxx1112basic_string.*"
+    "|_ZNSt13runtime_error.*|_ZNSt9exception.*|_ZTVN10__cxxabiv1.*"
+    "|__cxa_(allocate_exception|free_exception|throw|rethrow|begin_catch|end_catch|guard_acquire|"
+    "guard_release|guard_abort|throw_bad_array_new_length|pure_virtual)"
+    "|_Unwind_Resume|__gxx_personality_v0|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr";
+/// In stage 5 also stage 4, which is its V1.
+const char* const kV1 = "_ZN5paged11cpu_checked(12run|16plan_of)_stage_04.*";
+/// What it may define for others: in its own namespace alone.
+const char* const kOwn = "_ZNK?5paged3lab.*";
+/// What templates and inline functions leave in it.
+const char* const kShared = "_Z.*|DW[.]ref[.]__gxx_personality_v0";
 
 bool may_be_called(const std::string& name, const Lab& lab) {
-  static const std::vector<std::string> patterns = {
-      // the checker's view of accesses, and dynamic shared memory
-      "__tsan_(init|read|write|unaligned|volatile|func|vptr|atomic|mem).*", "dynamic_shared",
-      // the CPU machine, as far as CUDA's vocabulary uses it
-      "_ZN5paged4simt(10run_launch|11coordinates|13block_barrier|19join_warp_operation|9set_phase|"
-      "[0-9]+(atomic|cp_async|mbarrier|bulk|fence|ldmatrix|mma)[a-z_0-9]*)E.*",
-      // what a stage states about itself
-      "_ZN5paged(16predict_stage_0[0-9]|19every_type_and_size|23promises_of_every_stage|8shape_of)"
-      ".*",
-      "_ZT[ISV](N5paged10InputErrorE|St13runtime_error)",
-      // memory and mathematics
-      "mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk",
-      "(exp|exp2|expm1|log|log2|log10|log1p|fmax|fmin|sqrt|cbrt|floor|ceil|trunc|round|rint|"
-      "nearbyint|pow|tanh|sinh|cosh|sin|cos|tan|fma|fmod|hypot|erf|ldexp|frexp|scalbn)f?",
-      // printing
-      "printf|__printf_chk|puts|putchar",
-      // strings, vectors and errors of the host's part
-      "_Zn[wa]m|_Zd[la]Pvm?", "_ZSt[0-9]+__throw_[a-z_]+P?K?c?v?",
-      "_ZNK?St7__cxx1112basic_string.*", "_ZNSt13runtime_error.*", "_ZNSt9exception.*",
-      "_ZTV?I?N10__cxxabiv1.*",
-      "__cxa_(allocate_exception|free_exception|throw|rethrow|"
-      "begin_catch|end_catch|call_unexpected|guard_acquire|guard_release|guard_abort|"
-      "throw_bad_array_new_length|pure_virtual)",
-      "_Unwind_Resume|__gxx_personality_v0|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"};
-  const bool calls_v1 = lab.source.starts_with("stage_05") &&
-                        matches_any(name, {"_ZN5paged11cpu_checked(12run|16plan_of)_stage_04.*"});
-  return calls_v1 || matches_any(name, patterns);
+  static const std::regex called(kCalled);
+  static const std::regex v1(kV1);
+  return std::regex_match(name, called) ||
+         (lab.source.starts_with("stage_05") && std::regex_match(name, v1));
 }
 
-/// Strong: in the submission's namespace alone. Weak: what templates and inline functions leave.
 bool may_be_defined(const std::string& name, char type) {
-  if (type == 'T' || type == 'D' || type == 'B' || type == 'R')
-    return matches_any(name, {"_ZNK?5paged3lab.*"});
-  if (type == 'W' || type == 'V' || type == 'u')
-    return matches_any(name, {"_Z.*", "DW\\.ref\\.__gxx_personality_v0"}) &&
-           !matches_any(name, {"_ZNK?5paged4simt.*v"});
-  return false;
+  static const std::regex own(kOwn);
+  static const std::regex shared(kShared);
+  switch (type) {
+    case 'T':
+    case 'D':
+    case 'B':
+    case 'R':
+      return std::regex_match(name, own);
+    case 'W':
+    case 'V':
+    case 'u':
+      return std::regex_match(name, shared);
+    default:
+      return false;
+  }
 }
 
 std::string demangled(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string result = status == 0 ? text : name;
+  std::string result = status == 0 ? text : name;
   std::free(text);
-  return result.size() > 120 ? result.substr(0, 120) + "..." : result;
+  if (result.size() > 120) result.resize(120);
+  return result;
 }
 
 std::string output_of(const std::vector<std::string>& command) {
