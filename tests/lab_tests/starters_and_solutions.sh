@@ -8,24 +8,21 @@ for name in 01 02 03 04 05; do
   "$lab" new "$name" "$work/starter_$name" >"$work/new"
   "$lab" new "$name" "$work/solution_$name" --solution >"$work/new"
 done
+# All can be made: their mistakes are still where they were. That the harness catches what is of the
+# zoo, the zoo's tests show.
 for bug in wrong-result race nan hang history; do
   "$lab" new "bug-$bug" "$work/bug_$bug" >"$work/new"
 done
-# What is right in one lab of a bug is right in all: they start from the same source.
-"$lab" new bug-history "$work/solution_bug" --solution >"$work/new"
-
-grade "$work"/starter_* "$work"/solution_* "$work"/bug_*
+grade "$work"/starter_* "$work"/solution_* "$work"/bug_hang "$work"/bug_history "$work"/bug_race
 expect starter_01 '^  0 of 100 .*single-token: '
 expect starter_02 '^  0 of 100 .*reference: .*'
 expect starter_03 '^  0 of 100 .*single-token: '
 expect starter_04 '^  0 of 100 .*single-token: .* is 0'
 expect starter_05 '^  0 of 100 .*partition-invariance: '
-for name in 01 02 03 04 05 bug; do
+for name in 01 02 03 04 05; do
   expect "solution_$name" '^100 of 100 '
 done
-expect bug_wrong-result '^  5 of 100 .*reference: '
 expect bug_race '^  0 of 100 .*no-race: data race at reduction.cuh'
-expect bug_nan '^ 20 of 100 .*tail-isolation: .*[Nn]a[Nn]'
 expect bug_hang '^  0 of 100 .*no-barrier-divergence: '
 expect bug_history '^  5 of 100 .*alibi: '
 finish

@@ -86,6 +86,21 @@ void note_build_error(const std::string& message, TrialOutcome& outcome) {
   if (end != std::string::npos) outcome.compiler = message.substr(end + 1);
 }
 
+std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& submission,
+                            const ScratchFolder& scratch, Rules rules, TrialOutcome& outcome) {
+  Progress progress("building");
+  progress.show(lab.name);
+  const auto begin = Clock::now();
+  try {
+    const std::filesystem::path program = build_submission(kit, lab, submission, scratch, rules);
+    outcome.build_seconds = seconds_since(begin);
+    return program;
+  } catch (const BuildError&) {
+    outcome.build_seconds = seconds_since(begin);
+    throw;
+  }
+}
+
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
                  std::uint64_t seed, TrialOutcome& outcome) {
   const std::filesystem::path printed = scratch.path() / "printed";
@@ -116,14 +131,7 @@ int check(const CheckOptions& options) {
   try {
     submission = read_submission(lab, folder, rules);
     outcome.remark = submission.note;
-    const auto begin = Clock::now();
-    std::filesystem::path program;
-    {
-      Progress progress("building");
-      progress.show(lab.name);
-      program = build_submission(kit, lab, submission, scratch, rules);
-    }
-    outcome.build_seconds = seconds_since(begin);
+    const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
     try_program(program, scratch, lab, options.seed, outcome);
   } catch (const InputError& error) {
     outcome.note = error.what();

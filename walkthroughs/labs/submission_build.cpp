@@ -2,6 +2,7 @@
 
 #include "tests/harness/output_file.h"
 #include "walkthroughs/labs/limited_process.h"
+#include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/symbol_rules.h"
 
 #include <cstdlib>
@@ -59,8 +60,10 @@ std::string unit_text(const Lab& lab, const std::string& backend) {
          "}\n";
 }
 
-void write_sources(const Submission& submission, const fs::path& folder) {
-  for (const auto& [path, text] : submission.files) write(folder / path, text);
+using SourceFiles = std::map<std::string, std::string>;
+
+void write_sources(const SourceFiles& files, const fs::path& folder) {
+  for (const auto& [path, text] : files) write(folder / path, text);
 }
 
 void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
@@ -77,8 +80,8 @@ std::string shown(std::string output, const fs::path& scratch, const Kit& kit) {
   return output;
 }
 
-void compile(const std::vector<std::string>& command, const Lab& lab, const fs::path& scratch,
-             const Kit& kit) {
+void run_compiler(const std::vector<std::string>& command, const Lab& lab, const fs::path& scratch,
+                  const Kit& kit) {
   const ProcessOutcome outcome =
       run_limited(command, limits_of_compiler(lab), lab.limits.compile_seconds);
   if (outcome.succeeded()) return;
@@ -86,6 +89,32 @@ void compile(const std::vector<std::string>& command, const Lab& lab, const fs::
     throw BuildError("compiling did not come to an end within " +
                      std::to_string(lab.limits.compile_seconds) + " s");
   throw BuildError("it does not compile\n" + shown(outcome.output, scratch, kit));
+}
+
+/// Compiles the stage with these files in place of the repository's. Returns the object.
+fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
+                       const fs::path& folder) {
+  write_sources(files, folder);
+  const fs::path unit = folder / "kernel.cpp";
+  const fs::path object = folder / "kernel.o";
+  write(unit, unit_text(lab, "cpu_checked"));
+  std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
+  command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
+  append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
+                   object.string()});
+  run_compiler(command, lab, folder, kit);
+  return object;
+}
+
+/// Compilers differ in what they leave to the C++ library. So before anything is held against a
+/// submission, the source's own solution is compiled: what that calls, a submission may call.
+void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
+                   const ScratchFolder& scratch) {
+  if (objection_to_object(object, lab).empty()) return;
+  const fs::path solved =
+      compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
+  const std::string objection = objection_to_object(object, lab, names_called_by(solved));
+  if (!objection.empty()) throw BuildError(objection);
 }
 
 }  // namespace
@@ -105,32 +134,19 @@ ScratchFolder::~ScratchFolder() {
 
 fs::path build_submission(const Kit& kit, const Lab& lab, const Submission& submission,
                           const ScratchFolder& scratch, Rules rules) {
-  const fs::path folder = scratch.path();
-  write_sources(submission, folder);
-  const fs::path unit = folder / "kernel.cpp";
-  const fs::path object = folder / "kernel.o";
-  const fs::path program = folder / "kernel_process";
-  write(unit, unit_text(lab, "cpu_checked"));
-
-  std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
-  command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
-  append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
-                   object.string()});
-  compile(command, lab, folder, kit);
-  if (rules == Rules::on)
-    if (const std::string objection = objection_to_object(object, lab); !objection.empty())
-      throw BuildError(objection);
-
-  command = {kit.compile.front(), object.string(), "-o", program.string()};
+  const fs::path object = compile_files(submission.files, kit, lab, scratch.path());
+  if (rules == Rules::on) hold_to_rules(object, kit, lab, scratch);
+  const fs::path program = scratch.path() / "kernel_process";
+  std::vector<std::string> command = {kit.compile.front(), object.string(), "-o", program.string()};
   append(command, kit.link);
-  compile(command, lab, folder, kit);
+  run_compiler(command, lab, scratch.path(), kit);
   return program;
 }
 
 fs::path build_for_gpu(const Kit& kit, const Lab& lab, const Submission& submission,
                        const ScratchFolder& scratch) {
   const fs::path folder = scratch.path() / "cuda";
-  write_sources(submission, folder);
+  write_sources(submission.files, folder);
   const fs::path unit = folder / "kernel.cu";
   const fs::path program = folder / "kernel_process";
   write(unit, unit_text(lab, "cuda"));
@@ -138,7 +154,7 @@ fs::path build_for_gpu(const Kit& kit, const Lab& lab, const Submission& submiss
   command.insert(command.end(), kit.cuda.begin() + 1, kit.cuda.end());
   append(command, {"-w", unit.string(), "-o", program.string()});
   append(command, kit.cuda_link);
-  compile(command, lab, folder, kit);
+  run_compiler(command, lab, folder, kit);
   return program;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <regex>
 #include <sstream>
+#include <vector>
 
 namespace paged::labs {
 namespace {
@@ -24,13 +25,13 @@ const char* const kCalled =
     "|_ZN5paged(16predict_stage_0[0-9]|19every_type_and_size|23promises_of_every_stage|8shape_of).*"
     "|_ZT[ISV](N5paged10InputErrorE|St13runtime_error)"
     // memory, mathematics, printing
-    "|mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk"
+    "|strlen|mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk"
     "|(exp|exp2|expm1|log|log2|log10|log1p|fmax|fmin|sqrt|cbrt|floor|ceil|trunc|round|rint|"
     "nearbyint|pow|tanh|sinh|cosh|sin|cos|tan|fma|fmod|hypot|erf|ldexp|frexp|scalbn)f?"
     "|printf|__printf_chk|puts|putchar"
     // strings, vectors and errors of the host's part
     "|_Zn[wa]m|_Zd[la]Pvm?|_ZSt[0-9]+__throw_.*|_ZNK?St7__cxx1112basic_string.*"
-    "|_ZNSt13runtime_error.*|_ZNSt9exception.*|_ZTVN10__cxxabiv1.*"
+    "|_ZNK?St13runtime_error.*|_ZNK?St9exception.*|_ZTVN10__cxxabiv1.*"
     "|__cxa_(allocate_exception|free_exception|throw|rethrow|begin_catch|end_catch|guard_acquire|"
     "guard_release|guard_abort|throw_bad_array_new_length|pure_virtual)"
     "|_Unwind_Resume|__gxx_personality_v0|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr";
@@ -83,16 +84,29 @@ std::string output_of(const std::vector<std::string>& command) {
   return outcome.output;
 }
 
-/// nm -P: "name type value size", without the last two where nothing is defined.
-std::string objection_to_symbols(const std::filesystem::path& object, const Lab& lab) {
+/// A line of nm -P: "name type value size", without the last two where nothing is defined.
+struct Symbol {
+  std::string name;
+  char type = 0;
+  bool undefined() const { return type == 'U' || type == 'w' || type == 'v'; }
+};
+
+std::vector<Symbol> symbols_of(const std::filesystem::path& object) {
   std::istringstream lines(output_of({"nm", "-P", object.string()}));
+  std::vector<Symbol> symbols;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string name;
-    char type = 0;
-    words >> name >> type;
-    const bool undefined = type == 'U' || type == 'w' || type == 'v';
-    if (undefined && !may_be_called(name, lab))
+    symbols.emplace_back();
+    words >> symbols.back().name >> symbols.back().type;
+  }
+  return symbols;
+}
+
+std::string objection_to_symbols(const std::filesystem::path& object, const Lab& lab,
+                                 const std::set<std::string>& known) {
+  for (const auto& [name, type] : symbols_of(object)) {
+    const bool undefined = Symbol{name, type}.undefined();
+    if (undefined && !known.contains(name) && !may_be_called(name, lab))
       return "it uses " + demangled(name) + ", which a kernel has no need of";
     const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'i';
     if (!undefined && !local && !may_be_defined(name, type))
@@ -116,8 +130,16 @@ std::string objection_to_sections(const std::filesystem::path& object) {
 
 }  // namespace
 
-std::string objection_to_object(const std::filesystem::path& object, const Lab& lab) {
-  const std::string objection = objection_to_symbols(object, lab);
+std::set<std::string> names_called_by(const std::filesystem::path& object) {
+  std::set<std::string> names;
+  for (const Symbol& symbol : symbols_of(object))
+    if (symbol.undefined()) names.insert(symbol.name);
+  return names;
+}
+
+std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
+                                const std::set<std::string>& known) {
+  const std::string objection = objection_to_symbols(object, lab, known);
   return objection.empty() ? objection_to_sections(object) : objection;
 }
 

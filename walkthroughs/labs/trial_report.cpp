@@ -41,6 +41,15 @@ void print_message(std::ostream& stream, const std::string& message) {
   }
 }
 
+/// Lines that others wrote, each made harmless.
+std::string harmless(const std::string& text) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);)
+    result += (result.empty() ? "" : "\n") + one_line(line);
+  return result;
+}
+
 /// At most so many lines of what others wrote, each made harmless for a terminal.
 void print_lines(std::ostream& stream, const std::string& text, int most) {
   std::istringstream lines(text);
@@ -181,7 +190,7 @@ nlohmann::json json_of(const TrialOutcome& outcome) {
           {"max_score", outcome.max_score()},
           {"note", one_line(outcome.note)},
           {"remark", one_line(outcome.remark)},
-          {"compiler", one_line(outcome.compiler)},
+          {"compiler", harmless(outcome.compiler)},
           {"shut_off", outcome.shut_off},
           {"build_seconds", outcome.build_seconds},
           {"check_seconds", outcome.check_seconds},
