@@ -26,15 +26,25 @@ enum class InstanceList {
   mutant_fp8,          ///< beside it, an e4m3 cache
   mutant_ragged,       ///< head size 120, whose rows are no whole number of a warp's steps
   mutant_small_pages,  ///< block size 8
+  lab,                 ///< block sizes 8 and 16: what a student waits for
 };
 
 /// Shares that the covering pairs are dealt out in: as many as stages with compile-time sizes.
 inline constexpr int kNumShares = 4;
 
 constexpr const char* name_of(InstanceList list) {
-  constexpr const char* names[] = {
-      "small",   "pairwise", "all",        "share_0",       "share_1",           "share_2",
-      "share_3", "mutant",   "mutant_fp8", "mutant_ragged", "mutant_small_pages"};
+  constexpr const char* names[] = {"small",
+                                   "pairwise",
+                                   "all",
+                                   "share_0",
+                                   "share_1",
+                                   "share_2",
+                                   "share_3",
+                                   "mutant",
+                                   "mutant_fp8",
+                                   "mutant_ragged",
+                                   "mutant_small_pages",
+                                   "lab"};
   return names[static_cast<int>(list)];
 }
 
@@ -86,7 +96,8 @@ constexpr bool in_mutant(InstanceList list, ScalarType scalar, CacheType cache, 
   const bool fp8 = list == InstanceList::mutant_fp8 && cache == CacheType::e4m3;
   return scalar == ScalarType::f16 && (cache == CacheType::f16 || fp8) &&
          head_size == (list == InstanceList::mutant_ragged ? 120 : 64) &&
-         block_size == (list == InstanceList::mutant_small_pages ? 8 : 16);
+         ((list == InstanceList::lab && block_size == 8) ||
+          block_size == (list == InstanceList::mutant_small_pages ? 8 : 16));
 }
 
 }  // namespace instance_lists

@@ -50,7 +50,11 @@ std::string hexadecimal(std::uintptr_t value) {
   return text;
 }
 
-std::vector<std::string> output_lines(const std::string& command) {
+std::vector<std::string> read_lines(const std::string& file,
+                                    const std::vector<std::uintptr_t>& addresses) {
+  std::string command = "addr2line -a -i -e " + quoted(file);
+  for (std::uintptr_t address : addresses) command += " " + hexadecimal(address);
+  command += " 2>/dev/null";
   std::vector<std::string> lines;
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
   if (pipe == nullptr) return lines;
@@ -61,6 +65,8 @@ std::vector<std::string> output_lines(const std::string& command) {
   std::free(line);
   return lines;
 }
+
+LineReader line_reader = &read_lines;
 
 bool starts_with(const std::string& text, const std::string& beginning) {
   return text.rfind(beginning, 0) == 0;
@@ -88,12 +94,12 @@ using CallChains = std::map<std::uintptr_t, std::vector<std::string>>;
 // addr2line -a prints each address, then the inlined functions' lines from the inside out.
 void look_up(const Module& module, const std::vector<std::uintptr_t>& addresses,
              CallChains& chains) {
-  std::string command = "addr2line -a -i -e " + quoted(module.path);
   // One less than the return address lies within the call.
-  for (std::uintptr_t address : addresses) command += " " + hexadecimal(address - 1 - module.bias);
+  std::vector<std::uintptr_t> of_calls;
+  for (std::uintptr_t address : addresses) of_calls.push_back(address - 1 - module.bias);
   std::size_t next = 0;
   std::vector<std::string>* chain = nullptr;
-  for (const std::string& output : output_lines(command + " 2>/dev/null")) {
+  for (const std::string& output : line_reader(module.path, of_calls)) {
     if (output.rfind("0x", 0) == 0 && next < addresses.size())
       chain = &chains[addresses[next++]];
     else if (chain != nullptr)
@@ -137,6 +143,8 @@ SourceLines best_lines(const std::vector<std::uintptr_t>& return_addresses, Rank
 }
 
 }  // namespace
+
+void set_line_reader(LineReader reader) { line_reader = reader; }
 
 int rank_of_line(const std::string& line, const std::string& source_tree) {
   if (starts_with(line, source_tree + "kernels/simt/")) return 0;

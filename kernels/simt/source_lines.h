@@ -20,6 +20,14 @@ SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addre
 /// or store_vec(): the line that asks for memory, in a stage or a building block.
 SourceLines look_up_lines_of_accesses(const std::vector<std::uintptr_t>& return_addresses);
 
+/// Answers what `addr2line -a -i -e file addresses...` prints, line by line: for each address itself,
+/// then the lines of inlined functions from the inside out.
+using LineReader = std::vector<std::string> (*)(const std::string& file,
+                                                const std::vector<std::uintptr_t>& addresses);
+
+/// Replaces the reader, which starts addr2line as a process: one that may start none asks another.
+void set_line_reader(LineReader reader);
+
 /// How good a line is to name, given the source tree's path with a slash at its end: 2 a kernel's,
 /// 1 that of a building block of kernels, 0 one of the CPU machine or the system.
 int rank_of_line(const std::string& line, const std::string& source_tree);

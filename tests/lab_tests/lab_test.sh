@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# Sourced by the tests of the labs. Expects the program paged_lab as $1.
+set -euo pipefail
+lab=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+complain() {
+  printf '%s\n' "$*"
+  failures=$((failures + 1))
+}
+
+# The file that a student of the lab in folder $1 works on: the only one, or the one named $2.
+file_of() { find "$1" -name "${2:-*.cu*}" | head -n 1; }
+
+# Replaces the text between the hole's markers by standard input.
+fill_hole() {
+  local content
+  content=$(mktemp "$work/hole.XXXX")
+  cat >"$content"
+  awk -v content="$content" '
+    /^ *\/\/ \[[a-z-]*\]$/ { print; while ((getline line < content) > 0) print line; skip = 1; next }
+    /^ *\/\/ \[\/[a-z-]*\]$/ { skip = 0 }
+    !skip' "$1" >"$1.new"
+  mv "$1.new" "$1"
+}
+
+# Edits a file by sed; complains if that changes nothing.
+edit() {
+  local before
+  before=$(cksum <"$1")
+  sed -i "$2" "$1"
+  [ "$before" != "$(cksum <"$1")" ] || complain "the edit '$2' changes nothing in $1: mend the test"
+}
+
+# Grades folders and remembers the lines.
+grade() { grades=$("$lab" grade "$@" | tee "$work/grades"); }
+
+# Complains unless the submission $1 was graded with a line that matches $2.
+expect() {
+  local line
+  line=$(grep -E "^ *[0-9]+ of [0-9]+  $1( |\$)" "$work/grades") || line="nothing"
+  grep -qE -- "$2" <<<"$line" || complain "$1: expected '$2', and got: $line"
+}
+
+finish() {
+  [ "$failures" -eq 0 ] || {
+    printf '%s\n' "$failures failures; all grades:" "$grades"
+    exit 1
+  }
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Every lab: its starter fails at the invariant that it should, and is told why; the source's own
+# solution has full points.
+# shellcheck source=tests/lab_tests/lab_test.sh
+. "$(dirname "$0")/lab_test.sh"
+
+for name in 01 02 03 04 05; do
+  "$lab" new "$name" "$work/starter_$name" >"$work/new"
+  "$lab" new "$name" "$work/solution_$name" --solution >"$work/new"
+done
+# All can be made: their mistakes are still where they were. That the harness catches what is of the
+# zoo, the zoo's tests show.
+for bug in wrong-result race nan hang history; do
+  "$lab" new "bug-$bug" "$work/bug_$bug" >"$work/new"
+done
+grade "$work"/starter_* "$work"/solution_* "$work"/bug_hang "$work"/bug_history "$work"/bug_race
+expect starter_01 '^  0 of 100 .*single-token: '
+expect starter_02 '^  0 of 100 .*reference: .*'
+expect starter_03 '^  0 of 100 .*single-token: '
+expect starter_04 '^  0 of 100 .*single-token: .* is 0'
+expect starter_05 '^  0 of 100 .*partition-invariance: '
+for name in 01 02 03 04 05; do
+  expect "solution_$name" '^100 of 100 '
+done
+expect bug_race '^  0 of 100 .*no-race: data race at reduction.cuh'
+expect bug_hang '^  0 of 100 .*no-barrier-divergence: '
+expect bug_history '^  5 of 100 .*alibi: '
+finish

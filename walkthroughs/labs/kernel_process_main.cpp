@@ -1,0 +1,151 @@
+// The process that runs a submission's kernel. Linked with one by `lab.sh check` and `lab.sh grade`.
+#include "reference/input_error.h"
+#include "walkthroughs/labs/channel.h"
+#include "walkthroughs/labs/device_messages.h"
+#include "walkthroughs/labs/kernel_process.h"
+#include "walkthroughs/labs/line_request.h"
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace paged::labs {
+namespace {
+
+Channel* line_channel = nullptr;
+
+void put_limits(Channel& channel, const PreparedDevice& prepared) {
+  const DeviceLimits& limits = prepared.device->limits();
+  channel.put_text(limits.name);
+  channel.put(static_cast<std::uint64_t>(limits.shared_bytes_per_block));
+  channel.put(static_cast<std::uint8_t>(prepared.filtered));
+}
+
+double seconds_of_run(Device& device, const paged_decode_args& args, unsigned times) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (unsigned i = 0; i < times; ++i) lab::run_kernel(args);
+  device.finish();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
+}
+
+/// An address and a number of bytes.
+struct Range {
+  void* address;
+  std::uint64_t bytes;
+};
+
+Range get_range(Channel& channel) {
+  const auto address = channel.get<std::uint64_t>();
+  return {reinterpret_cast<void*>(address), channel.get<std::uint64_t>()};
+}
+
+/// Does one thing. What it has to say is put into the channel when nothing can fail any more.
+void serve(Request request, Channel& channel, const PreparedDevice& prepared) {
+  Device& device = *prepared.device;
+  std::vector<char> data;
+  std::function<void()> put_result = [] {};
+  switch (request) {
+    case Request::limits:
+      put_result = [&] { put_limits(channel, prepared); };
+      break;
+    case Request::allocate: {
+      const auto bytes = channel.get<std::uint64_t>();
+      void* const memory = device.allocate(bytes, channel.get_text());
+      put_result = [&channel, memory] { channel.put(reinterpret_cast<std::uint64_t>(memory)); };
+      break;
+    }
+    case Request::release:
+      device.release(reinterpret_cast<void*>(channel.get<std::uint64_t>()));
+      break;
+    case Request::upload: {
+      const Range range = get_range(channel);
+      data.resize(range.bytes);
+      channel.get_bytes(data.data(), data.size());
+      device.upload(range.address, data.data(), data.size());
+      break;
+    }
+    case Request::download: {
+      const Range range = get_range(channel);
+      data.resize(range.bytes);
+      device.download(data.data(), range.address, data.size());
+      put_result = [&] { channel.put_bytes(data.data(), data.size()); };
+      break;
+    }
+    case Request::forget: {
+      const Range range = get_range(channel);
+      device.forget(range.address, range.bytes);
+      break;
+    }
+    case Request::finish:
+      device.finish();
+      break;
+    case Request::take_findings:
+      put_result = [&channel, findings = device.take_findings()] {
+        put_findings(channel, findings);
+      };
+      break;
+    case Request::switch_counting:
+      device.switch_counting(channel.get<std::uint8_t>() != 0);
+      break;
+    case Request::take_counts:
+      put_result = [&channel, counts = device.take_counts()] { put_counts(channel, counts); };
+      break;
+    case Request::run: {
+      const auto args = channel.get<paged_decode_args>();
+      const double seconds = seconds_of_run(device, args, channel.get<std::uint32_t>());
+      put_result = [&channel, seconds] { channel.put(seconds); };
+      break;
+    }
+  }
+  channel.put(Answer::done);
+  put_result();
+}
+
+void put_error(Channel& channel, Answer answer, const std::string& message) {
+  channel.put(answer);
+  channel.put_text(message);
+}
+
+/// Until the harness closes the channel.
+void serve_all() {
+  Channel channel(kRequests, kAnswers);
+  set_line_channel(channel);
+  const PreparedDevice prepared = prepare_device();
+  for (;;) {
+    const auto request = channel.get<Request>();
+    try {
+      serve(request, channel, prepared);
+    } catch (const DeviceError& error) {
+      put_error(channel, Answer::device_error, error.what());
+    } catch (const InputError& error) {
+      put_error(channel, Answer::input_error, error.what());
+    }
+    channel.flush();
+  }
+}
+
+}  // namespace
+
+void set_line_channel(Channel& channel) { line_channel = &channel; }
+
+std::vector<std::string> ask_for_lines(const std::string&,
+                                       const std::vector<std::uintptr_t>& addresses) {
+  Channel& channel = *line_channel;
+  channel.put(Answer::lines_wanted);
+  channel.put(static_cast<std::uint64_t>(addresses.size()));
+  for (const std::uintptr_t address : addresses) channel.put(static_cast<std::uint64_t>(address));
+  channel.flush();
+  std::vector<std::string> lines(channel.get_count());
+  for (std::string& line : lines) line = channel.get_text();
+  return lines;
+}
+
+}  // namespace paged::labs
+
+int main() {
+  try {
+    paged::labs::serve_all();
+  } catch (const paged::labs::ChannelError&) {
+    return 0;  // the harness has what it wanted
+  }
+}

@@ -1,0 +1,164 @@
+#include "walkthroughs/labs/lab.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/input_file.h"
+#include "tests/harness/invariant.h"
+#include "tests/harness/json_object.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace paged::labs {
+namespace {
+
+/// Set by the build: the source tree, and this folder in it.
+const std::filesystem::path kRoot = PAGED_SOURCE_ROOT;
+const std::filesystem::path kFolder = kRoot / "walkthroughs/labs";
+
+constexpr int kMostPoints = 100;
+
+std::vector<std::string> lines_of(JsonObject& object, const std::string& key) {
+  const nlohmann::json& list = object.at(key);
+  if (!list.is_array()) object.fail(key, "must be a list of lines");
+  std::vector<std::string> lines;
+  for (const nlohmann::json& line : list) {
+    if (!line.is_string()) object.fail(key, "must be a list of lines");
+    lines.push_back(line.get<std::string>());
+  }
+  return lines;
+}
+
+std::vector<LabFile> files_of(JsonObject& object) {
+  std::vector<LabFile> files;
+  for (const nlohmann::json& entry : object.at("files")) {
+    if (entry.is_string()) {
+      files.push_back({entry.get<std::string>(), "", ""});
+      continue;
+    }
+    const std::string first = entry.at("hole");
+    files.push_back({entry.at("path"), first, entry.value("to", first)});
+  }
+  if (files.empty()) object.fail("files", "is empty");
+  return files;
+}
+
+SourceEdit edit_in(const nlohmann::json& json) {
+  return {json.at("file"), json.at("text"), json.at("replacement"), json.value("nth", 1)};
+}
+
+/// One of the zoo, tests/mutants: the labs' mistakes are those that the harness is known to catch.
+SourceEdit edit_of_mutant(const std::string& group, const std::string& name) {
+  const std::filesystem::path file = kRoot / "tests/mutants" / (group + ".json");
+  const nlohmann::json zoo = parse_json(content_of_input(file), file.string());
+  for (const nlohmann::json& mutant : zoo.at("mutants"))
+    if (mutant.at("name") == name) return edit_in(mutant);
+  throw InputError(file.string() + " has no mutant " + name);
+}
+
+std::vector<LabCheck> checks_of(JsonObject& object) {
+  std::vector<LabCheck> checks;
+  for (const nlohmann::json& entry : object.at("invariants"))
+    checks.push_back({find_invariant(entry.at("id")).id, entry.at("points")});
+  return checks;
+}
+
+CountName count_named(const std::string& name) {
+  for (const CountName& count : kCountNames)
+    if (name == count.name) return count;
+  throw InputError("there is no count '" + name + "'");
+}
+
+LabTransactions transactions_of(const nlohmann::json& json) {
+  LabTransactions transactions;
+  transactions.points = json.at("points");
+  for (const std::string name : json.at("cases"))  // a named case, or a file beside the rubric
+    transactions.cases.push_back(name.ends_with(".json") ? (kFolder / name).string() : name);
+  for (const nlohmann::json& name : json.at("counts"))
+    transactions.counts.push_back(count_named(name));
+  return transactions;
+}
+
+LabLimits limits_of(JsonObject object) {
+  LabLimits limits;
+  const auto read = [&](const char* key, int& value) {
+    if (object.has(key)) value = static_cast<int>(object.integer(key, 1, 100000));
+  };
+  read("compile_seconds", limits.compile_seconds);
+  read("seconds", limits.seconds);
+  read("seconds_per_run", limits.seconds_per_run);
+  read("memory_mib", limits.memory_mib);
+  object.finish();
+  return limits;
+}
+
+Lab lab_of(JsonObject object, const std::string& name) {
+  Lab lab;
+  lab.name = name;
+  lab.title = object.text("title");
+  lab.stage = static_cast<int>(object.integer("stage", 1, 99));
+  lab.source = object.text("source");
+  lab.task = lines_of(object, "task");
+  lab.files = files_of(object);
+  if (lab.has_hole()) {
+    lab.contract = lines_of(object, "contract");
+    lab.placeholder = lines_of(object, "placeholder");
+  } else if (object.has("mutant")) {
+    JsonObject mutant = object.object("mutant");
+    lab.edit = edit_of_mutant(mutant.text("group"), mutant.text("name"));
+    mutant.finish();
+  } else {
+    lab.edit = edit_in(object.at("edit"));
+  }
+  lab.checks = checks_of(object);
+  lab.transactions = transactions_of(object.at("transactions"));
+  lab.hints = lines_of(object, "hints");
+  if (lab.hints.size() != 3) object.fail("hints", "must be three");
+  if (object.has("limits")) lab.limits = limits_of(object.object("limits"));
+  object.finish();
+  if (lab.max_score() != kMostPoints)
+    object.fail("invariants", "and transactions must be worth 100 points together, not " +
+                                  std::to_string(lab.max_score()));
+  return lab;
+}
+
+/// "2" and "02" are the lab whose name begins with "02_".
+bool is_meant(const std::string& name, const std::string& asked) {
+  return name == asked || name.starts_with(asked + "_") || name.starts_with("0" + asked + "_");
+}
+
+}  // namespace
+
+int Lab::max_score() const {
+  int sum = transactions.points;
+  for (const LabCheck& check : checks) sum += check.points;
+  return sum;
+}
+
+std::vector<std::string> lab_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Lab find_lab(const std::string& asked) {
+  std::string all;
+  for (const std::string& name : lab_names()) {
+    all += (all.empty() ? "" : ", ") + name;
+    if (!is_meant(name, asked)) continue;
+    const std::filesystem::path file = kFolder / (name + ".json");
+    const nlohmann::json json = parse_json(content_of_input(file), file.string());
+    try {
+      return lab_of(JsonObject(json, file.string(), ""), name);
+    } catch (const nlohmann::json::exception& error) {
+      throw InputError(file.string() + ": " + error.what());
+    }
+  }
+  throw InputError("there is no lab '" + asked + "'; there are " + all);
+}
+
+std::string source_text(const std::string& path) { return content_of_input(kRoot / path); }
+
+}  // namespace paged::labs

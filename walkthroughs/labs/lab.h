@@ -1,0 +1,78 @@
+// A lab as its rubric describes it: what is missing, what is tried, what it is worth.
+#pragma once
+#include "kernels/counts.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paged::labs {
+
+/// A source file that a student works on.
+struct LabFile {
+  std::string path;   ///< from the repository's root: kernels/softmax.cuh
+  std::string first;  ///< the hole begins behind the line `// [first]`; "": the whole file
+  std::string last;   ///< and ends before the line `// [/last]`
+};
+
+/// The mistake of a lab in which one is to be found.
+struct SourceEdit {
+  std::string file;
+  std::string text;
+  std::string replacement;
+  int nth = 1;  ///< which of the places where the text stands
+};
+
+/// An invariant and what keeping it is worth.
+struct LabCheck {
+  std::string id;
+  int points = 0;
+};
+
+/// The last step: no more than the stage's own predicted cost.
+struct LabTransactions {
+  int points = 0;
+  std::vector<std::string> cases;  ///< names of cases
+  std::vector<CountName> counts;   ///< which totals are compared
+};
+
+/// What one submission may use.
+struct LabLimits {
+  int compile_seconds = 60;
+  int seconds = 120;         ///< for all checks
+  int seconds_per_run = 10;  ///< for one run of the kernel; it takes far less than one
+  int memory_mib = 1024;
+};
+
+/// One lab. The members are the keys of its file, which README.md of this folder describes.
+struct Lab {
+  std::string name;               ///< 02_thread_group_qk, bug-race
+  std::string title;              ///< one line
+  int stage = 0;                  ///< number of the stage whose promises and cost are the target
+  std::string source;             ///< that stage's file, without .cu
+  std::vector<std::string> task;  ///< paragraphs
+  std::vector<LabFile> files;
+  std::vector<std::string> contract;     ///< lines of the comment in the hole
+  std::vector<std::string> placeholder;  ///< code in the hole: compiles, and is wrong
+  std::optional<SourceEdit> edit;
+  std::vector<LabCheck> checks;  ///< from the simplest on
+  LabTransactions transactions;
+  std::vector<std::string> hints;  ///< three, from vague to plain
+  LabLimits limits;
+
+  bool has_hole() const { return !files.front().first.empty(); }
+  int max_score() const;
+};
+
+/// Names of all labs, in order.
+std::vector<std::string> lab_names();
+
+/// A lab by its name or, of those with a hole, its number ("2", "02"). Throws InputError that lists
+/// the names there are, or that says what is wrong in its file.
+Lab find_lab(const std::string& name);
+
+/// The text of a source file, path from the repository's root.
+std::string source_text(const std::string& path);
+
+}  // namespace paged::labs

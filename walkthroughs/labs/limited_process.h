@@ -1,0 +1,47 @@
+// Processes with limits on what they may use.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace paged::labs {
+
+/// What the system enforces on a process and its children. 0 sets no limit.
+struct ProcessLimits {
+  int cpu_seconds = 0;
+  std::size_t memory_bytes = 0;  ///< writable memory
+  std::size_t file_bytes = 0;    ///< of each file that it writes
+  bool offline = true;           ///< without a network, where the system lets us take it away
+};
+
+/// A descriptor of this process that a child gets under another number.
+struct HandedDescriptor {
+  int ours;
+  int theirs;
+};
+
+/// Starts a program in a process group of its own, with an environment of little more than PATH.
+/// It ends when this process ends. Descriptors 0 to 2 are /dev/null unless they are handed over.
+/// Throws std::runtime_error.
+pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+                    const std::vector<HandedDescriptor>& descriptors);
+
+/// Ends a process and all that it started, and waits for it. Returns its status as waitpid() has it.
+int end_process(pid_t process);
+
+/// How a process ended.
+struct ProcessOutcome {
+  bool timed_out = false;
+  int status = 0;      ///< as waitpid() has it
+  std::string output;  ///< standard output and error, the first `most_output` bytes
+
+  bool succeeded() const { return !timed_out && status == 0; }
+};
+
+/// Runs a program for at most so many seconds. What it prints beyond the limit is dropped.
+ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+                           double seconds, std::size_t most_output = 256 * 1024);
+
+}  // namespace paged::labs

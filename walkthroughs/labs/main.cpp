@@ -1,0 +1,303 @@
+// paged_lab: makes a lab's starter, checks a student's folder, grades many. See README.md.
+#include "reference/input_error.h"
+#include "tests/harness/input_file.h"
+#include "tests/harness/json_report.h"
+#include "tests/harness/one_line.h"
+#include "tests/harness/text_table.h"
+#include "walkthroughs/labs/gpu_time.h"
+#include "walkthroughs/labs/grading.h"
+#include "walkthroughs/labs/starter.h"
+#include "walkthroughs/labs/submission_build.h"
+#include "walkthroughs/labs/trial_report.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+namespace paged::labs {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// ---- list, new ------------------------------------------------------------------------------
+
+int list() {
+  TextTable table({"lab", "stage", "what it is about"});
+  for (const std::string& name : lab_names()) {
+    const Lab lab = find_lab(name);
+    table.add_row({lab.name, std::to_string(lab.stage), lab.title});
+  }
+  table.print(std::cout);
+  return 0;
+}
+
+struct NewOptions {
+  std::string lab;
+  std::string folder;
+  bool solution = false;
+};
+
+int make_new(const NewOptions& options) {
+  const Lab lab = find_lab(options.lab);
+  make_starter(lab, options.folder,
+               options.solution ? StarterKind::solved : StarterKind::with_hole);
+  std::cout << lab.title << "\n\n"
+            << "The task is in " << options.folder << "/TASK.md. Your work:\n";
+  for (const LabFile& file : lab.files)
+    std::cout << "  " << options.folder << "/" << file.path << '\n';
+  std::cout << "\nThen: bash walkthroughs/lab.sh check " << options.folder << '\n';
+  return 0;
+}
+
+// ---- check ----------------------------------------------------------------------------------
+
+struct CheckOptions {
+  std::string folder;
+  std::string lab;
+  int hints = 0;
+  std::uint64_t seed = 1;
+  std::optional<int> seconds_per_run;  ///< in place of the rubric's
+  std::optional<std::string> json;
+  bool no_gpu = false;
+  bool without_rules = false;  ///< for tests of what stands behind the rules
+};
+
+RemoteLimits limits_of(const Lab& lab) {
+  RemoteLimits limits;
+  limits.process.cpu_seconds = lab.limits.seconds;
+  limits.process.memory_bytes = static_cast<std::size_t>(lab.limits.memory_mib) << 20;
+  limits.process.file_bytes = std::size_t{1} << 20;  // what it prints
+  limits.seconds = lab.limits.seconds;
+  limits.seconds_per_run = lab.limits.seconds_per_run;
+  return limits;
+}
+
+/// The first line of what a BuildError says, and the rest.
+void note_build_error(const std::string& message, TrialOutcome& outcome) {
+  const std::size_t end = message.find('\n');
+  outcome.note = message.substr(0, end);
+  if (end != std::string::npos) outcome.compiler = message.substr(end + 1);
+}
+
+std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& submission,
+                            const ScratchFolder& scratch, Rules rules, TrialOutcome& outcome) {
+  Progress progress("building");
+  progress.show(lab.name);
+  const auto begin = Clock::now();
+  try {
+    const std::filesystem::path program = build_submission(kit, lab, submission, scratch, rules);
+    outcome.build_seconds = seconds_since(begin);
+    return program;
+  } catch (const BuildError&) {
+    outcome.build_seconds = seconds_since(begin);
+    throw;
+  }
+}
+
+void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
+                 std::uint64_t seed, TrialOutcome& outcome) {
+  const std::filesystem::path printed = scratch.path() / "printed";
+  Progress progress("checking");
+  const auto begin = Clock::now();
+  try {
+    RemoteDevice device(Backend::cpu, program, printed, limits_of(lab));
+    try_on(device, lab, seed, outcome, [&](const std::string& what) { progress.show(what); });
+  } catch (const SubmissionEnded& error) {
+    outcome.note = error.what();  // before it did anything
+  }
+  outcome.check_seconds = seconds_since(begin);
+  outcome.printed = content_of_input(printed).substr(0, 16 * 1024);
+}
+
+int check(const CheckOptions& options) {
+  const std::filesystem::path folder = options.folder;
+  if (!std::filesystem::is_directory(folder))
+    throw InputError("'" + options.folder + "' is no folder");
+  Lab lab = find_lab(options.lab.empty() ? lab_of_folder(folder) : options.lab);
+  if (options.seconds_per_run) lab.limits.seconds_per_run = *options.seconds_per_run;
+  const Rules rules = options.without_rules ? Rules::off : Rules::on;
+  JsonFile json(options.json);
+  TrialOutcome outcome = untried(lab, options.folder);
+  const Kit kit = read_kit();
+  const ScratchFolder scratch;
+  Submission submission;
+  try {
+    submission = read_submission(lab, folder, rules);
+    outcome.remark = submission.note;
+    const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
+    try_program(program, scratch, lab, options.seed, outcome);
+  } catch (const InputError& error) {
+    outcome.note = error.what();
+  } catch (const BuildError& error) {
+    note_build_error(error.what(), outcome);
+  }
+  json.write(json_of(outcome));
+  if (!json.takes_standard_output()) print(std::cout, lab, outcome, options.hints);
+  const bool full = outcome.score() == outcome.max_score();
+  if (full && !options.no_gpu && !json.takes_standard_output())
+    std::cout << gpu_times(kit, lab, submission) << '\n';
+  return full ? 0 : 1;
+}
+
+// ---- grade ----------------------------------------------------------------------------------
+
+struct GradeOptions {
+  std::vector<std::string> folders;
+  std::string lab;
+  std::uint64_t seed = 1;
+  std::optional<int> seconds_per_run;
+  int jobs = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  std::optional<std::string> json;
+  std::optional<std::string> gradescope;
+};
+
+/// What one line says of a submission.
+std::string summary_of(const nlohmann::json& trial) {
+  if (const std::string note = trial.at("note"); !note.empty()) return note;
+  for (const nlohmann::json& check : trial.at("invariants"))
+    if (check.at("tried").get<bool>() && !check.at("held").get<bool>())
+      return check.at("id").get<std::string>() + ": " + check.at("message").get<std::string>();
+  return trial.at("transactions").at("held").get<bool>() ? ""
+                                                         : "transactions: more than the target";
+}
+
+std::string name_of(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+/// One submission: the file itself. Several: a folder of files, each named after its submission.
+void write_gradescope(const std::string& target, const std::vector<nlohmann::json>& trials) {
+  if (trials.size() == 1)
+    return OutputFile(target).commit(gradescope_of(trials.front()).dump(2) + "\n");
+  std::filesystem::create_directories(target);
+  for (const nlohmann::json& trial : trials)
+    OutputFile(std::filesystem::path(target) / (name_of(trial.at("submission")) + ".json"))
+        .commit(gradescope_of(trial).dump(2) + "\n");
+}
+
+int grade_all(const GradeOptions& options) {
+  GradingRequest request;
+  for (const std::string& folder : options.folders) request.submissions.emplace_back(folder);
+  request.lab = options.lab;
+  request.seed = options.seed;
+  request.seconds_per_run = options.seconds_per_run;
+  request.jobs = options.jobs;
+  JsonFile json(options.json);
+  read_kit();
+  const bool quiet = json.takes_standard_output();
+  bool shut_off = true;
+  bool ran = false;
+  const std::vector<nlohmann::json> trials =
+      grade("/proc/self/exe", request, [&](const nlohmann::json& trial) {
+        if (trial.at("check_seconds") > 0) {
+          ran = true;
+          shut_off = shut_off && trial.at("shut_off").get<bool>();
+        }
+        if (quiet) return;
+        std::string line = one_line(summary_of(trial));
+        if (line.size() > 140) line = line.substr(0, 137) + "...";
+        std::printf("%3d of %d  %-20s %s\n", trial.at("score").get<int>(),
+                    trial.at("max_score").get<int>(),
+                    one_line(name_of(trial.at("submission"))).c_str(), line.c_str());
+        std::fflush(stdout);
+      });
+  json.write({{"submissions", trials}});
+  if (options.gradescope) write_gradescope(*options.gradescope, trials);
+  if (ran && !shut_off)
+    std::cerr
+        << "paged_lab: this system has no system-call filter (seccomp): submissions could open "
+           "files, start processes and use the network, if it is not taken away\n";
+  return 0;
+}
+
+// ---- the command line -----------------------------------------------------------------------
+
+void add_seconds_per_run(CLI::App& command, std::optional<int>& seconds) {
+  command.add_option("--seconds-per-run", seconds, "of the kernel, in place of the rubric's limit")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+}
+
+void add_commands(CLI::App& program, int& status) {
+  program.require_subcommand(1);
+  program.add_subcommand("list", "The labs there are")->callback([&] { status = list(); });
+
+  auto* command = program.add_subcommand("new", "Make a lab's starter in a new folder");
+  auto made = std::make_shared<NewOptions>();
+  command->add_option("LAB", made->lab, "name or number of a lab")->required();
+  command->add_option("DIR", made->folder, "a new folder")->required();
+  command->add_flag("--solution", made->solution, "with the source's own solution, for lecturers");
+  command->callback([made, &status] { status = make_new(*made); });
+
+  command = program.add_subcommand("check", "Build a folder, try it, explain what fails");
+  auto checked = std::make_shared<CheckOptions>();
+  command->add_option("DIR", checked->folder, "the folder")->required();
+  command->add_option("--lab", checked->lab, "if the folder has no lab.txt")->type_name("LAB");
+  command->add_option("--hint", checked->hints, "also print so many hints")
+      ->check(CLI::Range(1, 3))
+      ->type_name("1|2|3");
+  command->add_option("--seed", checked->seed, "of the generated cases")->capture_default_str();
+  command->add_option("--json", checked->json, "also write the result; - is standard output")
+      ->type_name("FILE");
+  add_seconds_per_run(*command, checked->seconds_per_run);
+  command->add_flag("--without-rules", checked->without_rules)->group("");
+  command->add_flag("--no-gpu", checked->no_gpu, "measure nothing on a GPU");
+  command->callback([checked, &status] { status = check(*checked); });
+
+  command = program.add_subcommand("grade", "Grade one or many folders");
+  auto graded = std::make_shared<GradeOptions>();
+  command->add_option("DIR", graded->folders, "folders of submissions")->required();
+  command->add_option("--lab", graded->lab, "if folders have no lab.txt")->type_name("LAB");
+  command->add_option("--seed", graded->seed, "of the generated cases")->capture_default_str();
+  add_seconds_per_run(*command, graded->seconds_per_run);
+  command->add_option("--jobs", graded->jobs, "how many at a time")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--json", graded->json, "also write all results; - is standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--gradescope", graded->gradescope,
+                   "write Gradescope's results.json; for several submissions, into this folder")
+      ->type_name("FILE|FOLDER");
+  command->callback([graded, &status] { status = grade_all(*graded); });
+}
+
+}  // namespace
+}  // namespace paged::labs
+
+int main(int argc, char** argv) {
+  CLI::App program("Labs: write what is missing in a kernel, or find what is wrong in one.");
+  program.name("lab.sh");
+  program.footer(
+      "Exit status: 0 full points, or graded; 1 not all points, or something failed; 2 the request "
+      "was wrong.");
+  const auto complain = [](const std::string& message, int status) {
+    std::cout.flush();
+    std::cerr << "lab.sh: " << paged::one_line(message) << '\n';
+    return status;
+  };
+  int status = 0;
+  try {
+    paged::labs::add_commands(program, status);
+    program.parse(argc, argv);
+    return status;
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CLI::App*> commands = program.get_subcommands();
+    std::cout << (commands.empty() ? &program : commands.front())->help();
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what() + std::string("; lab.sh --help shows what there is"), 2);
+  } catch (const paged::InputError& error) {
+    return complain(error.what(), 2);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}

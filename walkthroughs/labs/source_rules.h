@@ -1,0 +1,21 @@
+// What a submission's text may not contain.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace paged::labs {
+
+/// Whether a submission is held to the rules on its text and on its symbols. They are off only in
+/// tests of what holds without them.
+enum class Rules { on, off };
+
+/// Throws InputError, with file and line, for what no kernel needs and what would get round the
+/// checks: preprocessor directives other than `#pragma unroll` and those of `original`; assembly;
+/// attributes, which could switch off the watching of accesses; the CPU machine's inside; ways to
+/// spell any of these so that a search does not find them.
+///
+/// @param lines_before  of the text in its file
+void check_source(const std::string& text, const std::string& original, const std::string& file,
+                  std::size_t lines_before);
+
+}  // namespace paged::labs

@@ -1,0 +1,102 @@
+#include "walkthroughs/labs/starter.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/invariant.h"
+#include "tests/harness/output_file.h"
+#include "walkthroughs/labs/hole.h"
+
+namespace paged::labs {
+namespace {
+
+std::string with_edit(const std::string& text, const SourceEdit& edit) {
+  std::size_t position = std::string::npos;
+  for (int i = 0; i < edit.nth; ++i) {
+    position = text.find(edit.text, i == 0 ? 0 : position + edit.text.size());
+    if (position == std::string::npos)
+      throw InputError("the text that the mistake replaces is no longer in " + edit.file);
+  }
+  std::string edited = text;
+  return edited.replace(position, edit.text.size(), edit.replacement);
+}
+
+std::vector<std::string> content_of_hole(const Lab& lab, const std::vector<std::string>& lines,
+                                         const Hole& hole) {
+  const std::string& marker = lines[hole.opening];
+  const std::string indent = marker.substr(0, marker.find('/'));
+  std::vector<std::string> content = {indent + "// YOUR CODE, about " +
+                                      std::to_string(lines_of_code(lines, hole)) + " lines."};
+  for (const std::string& line : lab.contract)
+    content.push_back(line.empty() ? indent + "//" : indent + "// " + line);
+  for (const std::string& line : lab.placeholder) content.push_back(indent + line);
+  return content;
+}
+
+std::string starter_text(const Lab& lab, const LabFile& file, StarterKind kind) {
+  std::string text = source_text(file.path);
+  if (kind == StarterKind::with_hole && lab.edit && lab.edit->file == file.path)
+    text = with_edit(text, *lab.edit);
+  const std::vector<std::string> lines = without_other_markers(lines_of(text), file);
+  if (!lab.has_hole() || kind == StarterKind::solved) return text_of(lines);
+  const Hole hole = find_hole(lines, file);
+  return text_of(with_hole_filled(lines, hole, content_of_hole(lab, lines, hole)));
+}
+
+std::string points(int count) {
+  return std::to_string(count) + (count == 1 ? " point" : " points");
+}
+
+std::string task_of(const Lab& lab) {
+  std::string text = "# " + lab.title + "\n\n";
+  for (const std::string& paragraph : lab.task) text += paragraph + "\n\n";
+  text += lab.has_hole() ? "You write what is missing between two markers; what is outside of them "
+                           "stays as it is, and is put back if you change it:\n\n"
+                         : "The mistake is in one of these files. Any of them may be changed:\n\n";
+  for (const LabFile& file : lab.files)
+    text +=
+        "- `" + file.path + "`" +
+        (file.first.empty() ? ""
+                            : ", between `// [" + file.first + "]` and `// [/" + file.last + "]`") +
+        "\n";
+  text +=
+      "\nFrom the folder of the repository, DIR being this one:\n\n"
+      "    bash walkthroughs/lab.sh check DIR              # builds it, tries it, explains what "
+      "fails\n"
+      "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2 and 3 say "
+      "more\n\n"
+      "## Points\n\nEach is tried only when all before it are kept.\n\n";
+  for (const LabCheck& check : lab.checks)
+    text += "- " + points(check.points) + ", `" + check.id +
+            "`: " + find_invariant(check.id).statement + "\n";
+  text += "- " + points(lab.transactions.points) + ", transactions: no more than the stage's own";
+  for (const CountName& count : lab.transactions.counts) {
+    std::string name = count.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += (&count == lab.transactions.counts.data() ? " " : ", ") + name;
+  }
+  return text + ".\n";
+}
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  OutputFile(file).commit(text);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kind) {
+  std::map<std::string, std::string> files;
+  for (const LabFile& file : lab.files) files[file.path] = starter_text(lab, file, kind);
+  return files;
+}
+
+void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKind kind) {
+  if (std::filesystem::exists(folder) &&
+      (!std::filesystem::is_directory(folder) || !std::filesystem::is_empty(folder)))
+    throw InputError("'" + folder.string() + "' is there already and not empty; name a new folder");
+  const std::map<std::string, std::string> files = starter_files(lab, kind);
+  for (const auto& [path, text] : files) write(folder / path, text);
+  write(folder / "TASK.md", task_of(lab));
+  write(folder / "lab.txt", lab.name + "\n");
+}
+
+}  // namespace paged::labs

@@ -1,0 +1,30 @@
+// What a student hands in, read with care, and what of it is compiled.
+#pragma once
+#include "walkthroughs/labs/lab.h"
+#include "walkthroughs/labs/source_rules.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace paged::labs {
+
+/// Sources to compile in place of the repository's own, by path.
+struct Submission {
+  std::map<std::string, std::string> files;
+  std::string note;  ///< "" or what the student should know, one line
+};
+
+/// The lab that a folder is of: the content of its lab.txt. Throws InputError if there is none.
+std::string lab_of_folder(const std::filesystem::path& folder);
+
+/// Reads the lab's files from a folder, where they lie under their paths or side by side.
+///
+/// Of a file with a hole only the hole is taken, and put into the source as it is now. Lines keep
+/// the numbers that they have in the student's file. Throws InputError, in one line, for what cannot
+/// be graded: a missing file or marker, no regular file, one too large, and what no kernel needs
+/// (source_rules.h).
+Submission read_submission(const Lab& lab, const std::filesystem::path& folder,
+                           Rules rules = Rules::on);
+
+}  // namespace paged::labs

@@ -1,0 +1,161 @@
+#include "walkthroughs/labs/submission_build.h"
+
+#include "tests/harness/output_file.h"
+#include "walkthroughs/labs/limited_process.h"
+#include "walkthroughs/labs/starter.h"
+#include "walkthroughs/labs/symbol_rules.h"
+
+#include <cstdlib>
+
+namespace paged::labs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostCompilerOutput = 8 * 1024;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+ProcessLimits limits_of_compiler(const Lab& lab) {
+  return {.cpu_seconds = lab.limits.compile_seconds,
+          .memory_bytes = 2048 * kMiB,
+          .file_bytes = 128 * kMiB};
+}
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  OutputFile(file).commit(text);
+}
+
+/// Stage 5 takes stage 4 for V1: the right one, which the program is linked with.
+std::string v1_of(const std::string& backend) {
+  return "namespace paged::" + backend +
+         " {\n"
+         "void run_stage_04(const paged_decode_args& args);\n"
+         "LaunchPlan plan_of_stage_04(const DecodeShape& shape);\n"
+         "}\n"
+         "namespace paged::lab {\n"
+         "void run_stage_04(const paged_decode_args& args) { " +
+         backend +
+         "::run_stage_04(args); }\n"
+         "LaunchPlan plan_of_stage_04(const DecodeShape& shape) {\n"
+         "  return " +
+         backend +
+         "::plan_of_stage_04(shape);\n"
+         "}\n"
+         "}\n";
+}
+
+/// The file that is compiled: includes the stage, and with it the submission's files in place of
+/// the repository's.
+std::string unit_text(const Lab& lab, const std::string& backend) {
+  std::string text = "#include \"stages/stage.h\"\n";
+  if (lab.source.starts_with("stage_05")) text += v1_of(backend);
+  return text + "#include \"stages/" + lab.source +
+         ".cu\"\n"
+         "namespace paged::lab {\n"
+         "void run_kernel(const paged_decode_args& args);\n"
+         "void run_kernel(const paged_decode_args& args) { " +
+         lab.source +
+         "().run(args); }\n"
+         "}\n";
+}
+
+using SourceFiles = std::map<std::string, std::string>;
+
+void write_sources(const SourceFiles& files, const fs::path& folder) {
+  for (const auto& [path, text] : files) write(folder / path, text);
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+/// What the compiler said, with the paths that a student knows.
+std::string shown(std::string output, const fs::path& scratch, const Kit& kit) {
+  for (const std::string& prefix : {scratch.string() + "/", kit.root + "/"})
+    for (std::size_t at = 0; (at = output.find(prefix, at)) != std::string::npos;)
+      output.erase(at, prefix.size());
+  if (output.size() > kMostCompilerOutput)
+    output = output.substr(0, kMostCompilerOutput) + "\n...\n";
+  return output;
+}
+
+void run_compiler(const std::vector<std::string>& command, const Lab& lab, const fs::path& scratch,
+                  const Kit& kit) {
+  const ProcessOutcome outcome =
+      run_limited(command, limits_of_compiler(lab), lab.limits.compile_seconds);
+  if (outcome.succeeded()) return;
+  if (outcome.timed_out)
+    throw BuildError("compiling did not come to an end within " +
+                     std::to_string(lab.limits.compile_seconds) + " s");
+  throw BuildError("it does not compile\n" + shown(outcome.output, scratch, kit));
+}
+
+/// Compiles the stage with these files in place of the repository's. Returns the object.
+fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
+                       const fs::path& folder) {
+  write_sources(files, folder);
+  const fs::path unit = folder / "kernel.cpp";
+  const fs::path object = folder / "kernel.o";
+  write(unit, unit_text(lab, "cpu_checked"));
+  std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
+  command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
+  append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
+                   object.string()});
+  run_compiler(command, lab, folder, kit);
+  return object;
+}
+
+/// Compilers differ in what they leave to the C++ library. So before anything is held against a
+/// submission, the source's own solution is compiled: what that calls, a submission may call.
+void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
+                   const ScratchFolder& scratch) {
+  if (objection_to_object(object, lab).empty()) return;
+  const fs::path solved =
+      compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
+  const std::string objection = objection_to_object(object, lab, names_called_by(solved));
+  if (!objection.empty()) throw BuildError(objection);
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder() {
+  std::string name = (fs::temp_directory_path() / "paged_lab_XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::runtime_error("cannot make a folder for the build in " +
+                             fs::temp_directory_path().string());
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+fs::path build_submission(const Kit& kit, const Lab& lab, const Submission& submission,
+                          const ScratchFolder& scratch, Rules rules) {
+  const fs::path object = compile_files(submission.files, kit, lab, scratch.path());
+  if (rules == Rules::on) hold_to_rules(object, kit, lab, scratch);
+  const fs::path program = scratch.path() / "kernel_process";
+  std::vector<std::string> command = {kit.compile.front(), object.string(), "-o", program.string()};
+  append(command, kit.link);
+  run_compiler(command, lab, scratch.path(), kit);
+  return program;
+}
+
+fs::path build_for_gpu(const Kit& kit, const Lab& lab, const Submission& submission,
+                       const ScratchFolder& scratch) {
+  const fs::path folder = scratch.path() / "cuda";
+  write_sources(submission.files, folder);
+  const fs::path unit = folder / "kernel.cu";
+  const fs::path program = folder / "kernel_process";
+  write(unit, unit_text(lab, "cuda"));
+  std::vector<std::string> command = {kit.cuda.front(), "-I" + folder.string()};
+  command.insert(command.end(), kit.cuda.begin() + 1, kit.cuda.end());
+  append(command, {"-w", unit.string(), "-o", program.string()});
+  append(command, kit.cuda_link);
+  run_compiler(command, lab, folder, kit);
+  return program;
+}
+
+}  // namespace paged::labs

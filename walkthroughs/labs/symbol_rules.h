@@ -1,0 +1,22 @@
+// What a compiled submission may define and call.
+#pragma once
+#include "walkthroughs/labs/lab.h"
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+namespace paged::labs {
+
+/// "" or why an object file is more than a kernel, one line: it calls a function that no kernel
+/// needs (the reference, the harness, files, processes, exit), defines one that could take the place
+/// of another, or has code that runs before main().
+///
+/// @param known  names that may be called besides
+std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
+                                const std::set<std::string>& known = {});
+
+/// What an object file leaves to others.
+std::set<std::string> names_called_by(const std::filesystem::path& object);
+
+}  // namespace paged::labs

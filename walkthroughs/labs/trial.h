@@ -1,0 +1,69 @@
+// Trying a submission: its lab's invariants in their order, then its transactions.
+#pragma once
+#include "walkthroughs/labs/lab.h"
+#include "walkthroughs/labs/remote_device.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace paged::labs {
+
+/// An invariant of the rubric.
+struct CheckOutcome {
+  std::string id;
+  int points = 0;
+  bool tried = false;  ///< false: one before it was not kept
+  bool held = false;
+  int cases = 0;          ///< that it was tried on
+  std::string case_name;  ///< that it failed on
+  std::string message;    ///< what is wrong and where
+  std::string cause;      ///< id of the likely cause; "" if the weights point at none
+  int score() const { return tried && held ? points : 0; }
+};
+
+/// One total on one case.
+struct CountOutcome {
+  std::string case_name;
+  std::string name;
+  std::uint64_t counted = 0;
+  std::uint64_t target = 0;
+  bool held() const { return counted <= target; }
+};
+
+struct TransactionOutcome {
+  int points = 0;
+  bool tried = false;
+  bool held = false;
+  std::vector<CountOutcome> counts;
+  std::string hint;  ///< the line that wastes most, one line, or ""
+  int score() const { return tried && held ? points : 0; }
+};
+
+/// Everything there is to say about a submission.
+struct TrialOutcome {
+  std::string lab;
+  std::string submission;
+  std::string note;       ///< what ended the trial before its time, one line, or ""
+  std::string remark;     ///< what else its author should know, one line, or ""
+  std::string compiler;   ///< what the compiler said
+  std::string printed;    ///< by the kernel
+  bool shut_off = false;  ///< the kernel ran behind the system-call filter
+  double build_seconds = 0;
+  double check_seconds = 0;
+  std::vector<CheckOutcome> checks;
+  TransactionOutcome transactions;
+
+  int score() const;
+  int max_score() const;
+};
+
+/// With the rubric's points, and nothing tried.
+TrialOutcome untried(const Lab& lab, const std::string& submission);
+
+/// Stops at the first invariant that is not kept; counts only if all are.
+void try_on(RemoteDevice& device, const Lab& lab, std::uint64_t seed, TrialOutcome& outcome,
+            const std::function<void(const std::string& what)>& progress);
+
+}  // namespace paged::labs
