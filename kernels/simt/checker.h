@@ -19,7 +19,7 @@ struct Worker;
 /// Memory that a kernel may touch, as the checker sees it.
 struct Region {
   enum class Kind : std::uint8_t { shared, allocation, arguments, program };
-  /// What needs no more than a look at `written`, or, of shared memory, at its races: quick_check.h.
+  /// What needs only a look at `written`, or, of shared memory, at its races: quick_check.h.
   enum class Shortcut : std::uint8_t { none, reads, shared };
 
   std::uintptr_t begin = 0;
@@ -75,8 +75,8 @@ class AccessChecker {
   void release(int thread, SyncClock& clock) { clocks_.release(thread, clock); }
   void acquire(int thread, const SyncClock& clock) { clocks_.acquire(thread, clock); }
 
-  /// Checks an access of 1, 2, 4, 8 or 16 bytes by one instruction; does not return if it must not be
-  /// executed. Counts it, if accesses are counted. Defined in quick_check.h.
+  /// Checks an access of 1, 2, 4, 8 or 16 bytes by one instruction; does not return if it must not
+  /// be executed. Counts it, if accesses are counted. Defined in quick_check.h.
   template <std::size_t kSize>
   void check(Worker& worker, std::uintptr_t address, AccessKind kind, std::uintptr_t pc);
   /// Of an access that is no read of what many read.
@@ -86,8 +86,8 @@ class AccessChecker {
   void check_and_count(Worker& worker, std::uintptr_t address, std::size_t size, AccessKind kind,
                        std::uintptr_t pc);
 
-  /// Checks an access of any size by one instruction, and does not count it. `alignment` is what a GPU asks for: the size,
-  /// or 1 where the compiler copies an object of another size.
+  /// Checks an access of any size by one instruction, and does not count it. `alignment` is what a
+  /// GPU asks for: the size, or 1 where the compiler copies an object of another size.
   void check_instruction(Worker& worker, const Access& access, std::size_t alignment) {
     check_thoroughly(worker, access, alignment, access.pc);
   }
