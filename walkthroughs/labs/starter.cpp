@@ -76,12 +76,12 @@ std::string task_of(const Lab& lab) {
   return text + ".\n";
 }
 
-void write(const std::filesystem::path& file, const std::string& text) {
+}  // namespace
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   OutputFile(file).commit(text);
 }
-
-}  // namespace
 
 std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kind) {
   std::map<std::string, std::string> files;
@@ -95,8 +95,8 @@ void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKi
     throw InputError("'" + folder.string() + "' is there already and not empty; name a new folder");
   const std::map<std::string, std::string> files = starter_files(lab, kind);
   for (const auto& [path, text] : files) write(folder / path, text);
-  write(folder / "TASK.md", task_of(lab));
-  write(folder / "lab.txt", lab.name + "\n");
+  write_text(folder / "TASK.md", task_of(lab));
+  write_text(folder / "lab.txt", lab.name + "\n");
 }
 
 }  // namespace paged::labs
