@@ -21,7 +21,7 @@ sed -i 's/t.key_page(block_table\[page\]/t.key_page(page/' "$(source_of wrong)"
 starter empty
 : >"$(source_of empty)"
 with_hole endless <<<'  volatile int spin = 1; while (spin == 1) {}'
-with_hole crashing <<<'  volatile int zero = 0; volatile int one = 1 / zero;'
+with_hole crashing <<<'  volatile int zero = 0; volatile int seven = 7 / zero;'
 with_hole exits <<<'  std::exit(0);'
 with_hole forks <<<'  for (;;) std::system("sleep 60 &");'
 with_hole memory <<<'  for (;;) { float* volatile more = new float[1 << 24]; }'

@@ -94,7 +94,7 @@ void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKi
       (!std::filesystem::is_directory(folder) || !std::filesystem::is_empty(folder)))
     throw InputError("'" + folder.string() + "' is there already and not empty; name a new folder");
   const std::map<std::string, std::string> files = starter_files(lab, kind);
-  for (const auto& [path, text] : files) write(folder / path, text);
+  for (const auto& [path, text] : files) write_text(folder / path, text);
   write_text(folder / "TASK.md", task_of(lab));
   write_text(folder / "lab.txt", lab.name + "\n");
 }
