@@ -14,17 +14,8 @@ complain() {
 # The file that a student of the lab in folder $1 works on: the only one, or the one named $2.
 file_of() { find "$1" -name "${2:-*.cu*}" | head -n 1; }
 
-# Replaces the text between the hole's markers by standard input.
-fill_hole() {
-  local content
-  content=$(mktemp "$work/hole.XXXX")
-  cat >"$content"
-  awk -v content="$content" '
-    /^ *\/\/ \[[a-z-]*\]$/ { print; while ((getline line < content) > 0) print line; skip = 1; next }
-    /^ *\/\/ \[\/[a-z-]*\]$/ { skip = 0 }
-    !skip' "$1" >"$1.new"
-  mv "$1.new" "$1"
-}
+# shellcheck source=walkthroughs/labs/fill_hole.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../walkthroughs/labs/fill_hole.sh"
 
 # Edits a file by sed; complains if that changes nothing.
 edit() {

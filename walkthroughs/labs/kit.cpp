@@ -14,12 +14,12 @@ namespace {
 
 const std::filesystem::path kBuild = PAGED_BUILD_DIRECTORY;
 
-nlohmann::json read(const std::filesystem::path& file) {
+nlohmann::json read_json(const std::filesystem::path& file) {
   return parse_json(content_of_input(file), file.string());
 }
 
 /// A command line's words; quotes and backslashes as CMake writes them.
-std::vector<std::string> words_of(const std::string& command) {
+std::vector<std::string> shell_words(const std::string& command) {
   std::vector<std::string> words;
   bool in_word = false;
   char quote = 0;
@@ -47,9 +47,9 @@ std::vector<std::string> words_of(const std::string& command) {
 /// it), without input and output.
 std::vector<std::string> compile_command(const std::string& source, const std::string& compiler) {
   const std::filesystem::path file = kBuild / "compile_commands.json";
-  for (const nlohmann::json& entry : read(file)) {
+  for (const nlohmann::json& entry : read_json(file)) {
     if (entry.at("file") != source) continue;
-    const std::vector<std::string> words = words_of(entry.at("command"));
+    const std::vector<std::string> words = shell_words(entry.at("command"));
     std::vector<std::string> command;
     for (auto word = std::find(words.begin(), words.end(), compiler); word != words.end(); ++word) {
       if (*word == "-o" || *word == "-c")
@@ -75,7 +75,7 @@ Kit read_kit() {
   const std::filesystem::path file = kBuild / "labs/kit.json";
   if (!std::filesystem::exists(file))
     throw InputError("the labs are not built; bash walkthroughs/lab.sh builds them");
-  const nlohmann::json json = read(file);
+  const nlohmann::json json = read_json(file);
   Kit kit;
   kit.root = json.at("root");
   kit.compile = compile_command(json.at("sample"), json.at("compiler"));

@@ -18,7 +18,7 @@ const std::filesystem::path kFolder = kRoot / "walkthroughs/labs";
 
 constexpr int kMostPoints = 100;
 
-std::vector<std::string> lines_of(JsonObject& object, const std::string& key) {
+std::vector<std::string> text_list(JsonObject& object, const std::string& key) {
   const nlohmann::json& list = object.at(key);
   if (!list.is_array()) object.fail(key, "must be a list of lines");
   std::vector<std::string> lines;
@@ -98,11 +98,11 @@ Lab lab_of(JsonObject object, const std::string& name) {
   lab.title = object.text("title");
   lab.stage = static_cast<int>(object.integer("stage", 1, 99));
   lab.source = object.text("source");
-  lab.task = lines_of(object, "task");
+  lab.task = text_list(object, "task");
   lab.files = files_of(object);
   if (lab.has_hole()) {
-    lab.contract = lines_of(object, "contract");
-    lab.placeholder = lines_of(object, "placeholder");
+    lab.contract = text_list(object, "contract");
+    lab.placeholder = text_list(object, "placeholder");
   } else if (object.has("mutant")) {
     JsonObject mutant = object.object("mutant");
     lab.edit = edit_of_mutant(mutant.text("group"), mutant.text("name"));
@@ -112,7 +112,7 @@ Lab lab_of(JsonObject object, const std::string& name) {
   }
   lab.checks = checks_of(object);
   lab.transactions = transactions_of(object.at("transactions"));
-  lab.hints = lines_of(object, "hints");
+  lab.hints = text_list(object, "hints");
   if (lab.hints.size() != 3) object.fail("hints", "must be three");
   if (object.has("limits")) lab.limits = limits_of(object.object("limits"));
   object.finish();

@@ -168,7 +168,7 @@ std::string summary_of(const nlohmann::json& trial) {
                                                          : "transactions: more than the target";
 }
 
-std::string name_of(const std::string& folder) {
+std::string folder_name_of(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
@@ -179,7 +179,7 @@ void write_gradescope(const std::string& target, const std::vector<nlohmann::jso
     return OutputFile(target).commit(gradescope_of(trials.front()).dump(2) + "\n");
   std::filesystem::create_directories(target);
   for (const nlohmann::json& trial : trials)
-    OutputFile(std::filesystem::path(target) / (name_of(trial.at("submission")) + ".json"))
+    OutputFile(std::filesystem::path(target) / (folder_name_of(trial.at("submission")) + ".json"))
         .commit(gradescope_of(trial).dump(2) + "\n");
 }
 
@@ -206,7 +206,7 @@ int grade_all(const GradeOptions& options) {
         if (line.size() > 140) line = line.substr(0, 137) + "...";
         std::printf("%3d of %d  %-20s %s\n", trial.at("score").get<int>(),
                     trial.at("max_score").get<int>(),
-                    one_line(name_of(trial.at("submission"))).c_str(), line.c_str());
+                    one_line(folder_name_of(trial.at("submission"))).c_str(), line.c_str());
         std::fflush(stdout);
       });
   json.write({{"submissions", trials}});

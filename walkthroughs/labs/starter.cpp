@@ -76,12 +76,12 @@ std::string task_of(const Lab& lab) {
   return text + ".\n";
 }
 
-void write(const std::filesystem::path& file, const std::string& text) {
+}  // namespace
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   OutputFile(file).commit(text);
 }
-
-}  // namespace
 
 std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kind) {
   std::map<std::string, std::string> files;
@@ -94,9 +94,9 @@ void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKi
       (!std::filesystem::is_directory(folder) || !std::filesystem::is_empty(folder)))
     throw InputError("'" + folder.string() + "' is there already and not empty; name a new folder");
   const std::map<std::string, std::string> files = starter_files(lab, kind);
-  for (const auto& [path, text] : files) write(folder / path, text);
-  write(folder / "TASK.md", task_of(lab));
-  write(folder / "lab.txt", lab.name + "\n");
+  for (const auto& [path, text] : files) write_text(folder / path, text);
+  write_text(folder / "TASK.md", task_of(lab));
+  write_text(folder / "lab.txt", lab.name + "\n");
 }
 
 }  // namespace paged::labs

@@ -15,6 +15,9 @@ enum class StarterKind {
 /// Texts of the files that the student works on, by path.
 std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kind);
 
+/// Writes a file, in a folder that is made for it if need be.
+void write_text(const std::filesystem::path& file, const std::string& text);
+
 /// Makes a folder with these files, the task (TASK.md) and the lab's name (lab.txt).
 /// Throws InputError if there is something in the folder already.
 void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKind kind);

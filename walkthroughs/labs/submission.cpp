@@ -28,7 +28,7 @@ fs::path file_for(const std::string& path, const fs::path& folder) {
   return {};
 }
 
-std::string read(const fs::path& file, const fs::path& folder) {
+std::string read_file(const fs::path& file, const fs::path& folder) {
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(file, error)) || leads_outside(file, folder))
     throw InputError("'" + file.string() + "' is no regular file of the submission");
@@ -96,7 +96,7 @@ std::string lab_of_folder(const fs::path& folder) {
   if (!fs::exists(file))
     throw InputError("'" + folder.string() +
                      "' has no lab.txt that names its lab; name it by --lab");
-  std::string name = read(file, folder);
+  std::string name = read_file(file, folder);
   return name.substr(0, name.find_first_of(" \r\n"));
 }
 
@@ -112,7 +112,7 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
     }
     if (own_file.empty())
       throw InputError("the submission has no file " + fs::path(file.path).filename().string());
-    const std::string own_text = read(own_file, folder);
+    const std::string own_text = read_file(own_file, folder);
     if (file.first.empty()) {
       if (rules == Rules::on)
         check_source(own_text, starter.at(file.path), own_file.filename().string(), 0);

@@ -1,6 +1,5 @@
 #include "walkthroughs/labs/submission_build.h"
 
-#include "tests/harness/output_file.h"
 #include "walkthroughs/labs/limited_process.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/symbol_rules.h"
@@ -19,11 +18,6 @@ ProcessLimits limits_of_compiler(const Lab& lab) {
   return {.cpu_seconds = lab.limits.compile_seconds,
           .memory_bytes = 2048 * kMiB,
           .file_bytes = 128 * kMiB};
-}
-
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  OutputFile(file).commit(text);
 }
 
 /// Stage 5 takes stage 4 for V1: the right one, which the program is linked with.
@@ -63,7 +57,7 @@ std::string unit_text(const Lab& lab, const std::string& backend) {
 using SourceFiles = std::map<std::string, std::string>;
 
 void write_sources(const SourceFiles& files, const fs::path& folder) {
-  for (const auto& [path, text] : files) write(folder / path, text);
+  for (const auto& [path, text] : files) write_text(folder / path, text);
 }
 
 void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
@@ -97,7 +91,7 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   write_sources(files, folder);
   const fs::path unit = folder / "kernel.cpp";
   const fs::path object = folder / "kernel.o";
-  write(unit, unit_text(lab, "cpu_checked"));
+  write_text(unit, unit_text(lab, "cpu_checked"));
   std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
   append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
@@ -149,7 +143,7 @@ fs::path build_for_gpu(const Kit& kit, const Lab& lab, const Submission& submiss
   write_sources(submission.files, folder);
   const fs::path unit = folder / "kernel.cu";
   const fs::path program = folder / "kernel_process";
-  write(unit, unit_text(lab, "cuda"));
+  write_text(unit, unit_text(lab, "cuda"));
   std::vector<std::string> command = {kit.cuda.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.cuda.begin() + 1, kit.cuda.end());
   append(command, {"-w", unit.string(), "-o", program.string()});

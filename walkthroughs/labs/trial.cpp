@@ -8,7 +8,7 @@
 namespace paged::labs {
 namespace {
 
-using Progress = std::function<void(const std::string&)>;
+using Announce = std::function<void(const std::string&)>;
 
 /// One case of an invariant. A launch that is refused is a failure like any other.
 Verdict verdict_on(const Invariant& invariant, KernelUnderTest& kernel, const Case& c,
@@ -91,7 +91,7 @@ TrialOutcome untried(const Lab& lab, const std::string& submission) {
 }
 
 void try_on(RemoteDevice& device, const Lab& lab, std::uint64_t seed, TrialOutcome& outcome,
-            const Progress& progress) {
+            const Announce& progress) {
   outcome.shut_off = device.is_filtered();
   const Stage stage = remote_stage(find_stage(std::to_string(lab.stage), Backend::cpu), device);
   KernelUnderTest kernel(stage, device);

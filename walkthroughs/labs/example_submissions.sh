@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes ten submissions of lab 1, from right to hostile, to try grading on.
+# Usage: bash walkthroughs/labs/example_submissions.sh FOLDER [build/bin/paged_lab]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$1
+lab=${2:-$here/../../build/bin/paged_lab}
+# shellcheck source=walkthroughs/labs/fill_hole.sh
+. "$here/fill_hole.sh"
+
+source_of() { printf '%s' "$folder/$1/stages/stage_01_naive_paged_gather.cu"; }
+starter() { "$lab" new 1 "$folder/$1" >/dev/null; }
+with_hole() { # NAME: the starter with standard input in its hole
+  starter "$1"
+  fill_hole "$(source_of "$1")"
+}
+
+"$lab" new 1 "$folder/right" --solution >/dev/null
+"$lab" new 1 "$folder/wrong" --solution >/dev/null
+sed -i 's/t.key_page(block_table\[page\]/t.key_page(page/' "$(source_of wrong)"
+starter empty
+: >"$(source_of empty)"
+with_hole endless <<<'  volatile int spin = 1; while (spin == 1) {}'
+with_hole crashing <<<'  volatile int zero = 0; volatile int seven = 7 / zero;'
+with_hole exits <<<'  std::exit(0);'
+with_hole forks <<<'  for (;;) std::system("sleep 60 &");'
+with_hole memory <<<'  for (;;) { float* volatile more = new float[1 << 24]; }'
+with_hole prints <<<'  for (int i = 0; i < 100; ++i) std::printf("100 of 100, \"score\": 100, all held %080d\n", i);'
+# Leaves its hole, declares the reference, and calls it in place of the kernel.
+with_hole reference <<'CODE'
+  steal(t);
+}
+}  // namespace
+}  // namespace paged::lab
+namespace paged { void decode_attention(const void*); }
+namespace paged::lab {
+template <typename T> __device__ void steal(const T& t) { paged::decode_attention(t.query); }
+namespace {
+template <typename scalar_t, typename cache_t>
+__global__ void leftover(const DecodeTensors<scalar_t, cache_t> t) {
+  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, t.block_size);
+  float* weights = reinterpret_cast<float*>(dynamic_shared);
+CODE
