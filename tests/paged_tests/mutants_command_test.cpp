@@ -71,14 +71,14 @@ TEST_F(MutantsCommandTest, MergesResultsAndKeepsDocumentsTrue) {
 
 TEST_F(MutantsCommandTest, TellsOfOneMutantInFull) {
   const ProcessResult result =
-      run_paged({"mutants", "--mutant", "pages-rounded-down", "--invariant", "reference", "--case",
-                 "worked-example-3-address-walk"});
+      run_paged({"mutants", "--mutant", "pv-warps-one-step-short", "--invariant", "reference",
+                 "--case", "worked-example-3-address-walk"});
   EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
   for (const char* part :
-       {"pages-rounded-down: pages are counted as L / B", "kernels/head_task.cuh",
-        "  -   task.end_page = num_pages(task.seq_len, block_size);",
-        "  +   task.end_page = task.seq_len / block_size;", "Caught by reference",
-        "token 16 (logical block 1, offset 0, physical block 2)",
+       {"pv-warps-one-step-short: the sum over warps leaves out its last step",
+        "kernels/vector_pv.cuh", "  -   for (int half = kThreads / 32 / 2; half >= 1; half /= 2) {",
+        "  +   for (int half = kThreads / 32 / 2; half > 1; half /= 2) {", "Caught by reference",
+        "token 16 (logical block 1, offset 0", "likely cause: token 16 is left out",
         "Without the edit, stage 4 keeps reference on that case.", "Others' recipes"})
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " is missing in\n" << result.out;
 }

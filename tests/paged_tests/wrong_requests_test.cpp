@@ -196,7 +196,7 @@ TEST_F(WrongRequestTest, CountNamesTheCaseThatAStageCannotRun) {
   const std::string good = write("good.json", case_text({}));
   const std::string wrong = write("wrong.json", case_text({{"head_size", "48"}}));
   expect_wrong({"count", "--stage", "2", "--case", good, "--case", wrong},
-               {"wrong: ", "48", "64", "128"});
+               {"wrong", "48", "64", "128"});
 }
 
 TEST_F(WrongRequestTest, AnUnsupportedBlockSize) {
