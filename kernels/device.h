@@ -42,6 +42,8 @@ class Device {
   virtual ~Device() = default;
   virtual Backend backend() const = 0;
   virtual const DeviceLimits& limits() const = 0;
+  /// Whether it sees the accesses of checked kernels, as the CPU machine does.
+  virtual bool watches_accesses() const { return backend() == Backend::cpu; }
 
   /// At least `bytes` bytes, 256-byte aligned; name shows up in findings. Throws DeviceError when
   /// memory is short. bytes may be 0.

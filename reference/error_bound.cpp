@@ -158,7 +158,8 @@ HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv,
   const OutputSum dealt = output_sum(arithmetic, problem.scalar, problem.block_size);
   const double chain = 1 + additions(static_cast<double>(tokens), dealt.lanes, dealt.run) +
                        (is_fp8(problem.cache()) ? 1 : 0);
-  const Rounding probability = rounding_to(arithmetic.probabilities);
+  const Rounding probability = rounding_to(
+      arithmetic.rounds_probabilities_to_scalar ? problem.scalar : arithmetic.probabilities);
   const Rounding product = rounding_to(arithmetic.products);
   const double products = bound_products(arithmetic.products);
   // Partitions normalise each with a guard and roundings of its own, and a sum of at least 1 (its

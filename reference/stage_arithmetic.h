@@ -31,6 +31,8 @@ struct StageArithmetic {
   bool partitions = false;
   /// Type that probabilities are rounded to before they multiply values.
   ScalarType probabilities = ScalarType::f32;
+  /// That type is the scalar's, whichever that is. Their products are in f32.
+  bool rounds_probabilities_to_scalar = false;
   /// Type of their products with values. In f16, those of a 16-byte vector of values are added in
   /// f16, too, pair by pair in a chain; the halves of the last pair and all vectors in f32.
   ScalarType products = ScalarType::f32;

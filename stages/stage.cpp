@@ -32,10 +32,6 @@ std::string list_of(const std::vector<Type>& types) {
   return text;
 }
 
-std::string title(const Stage& stage) {
-  return "stage " + std::to_string(stage.number) + " (" + stage.name + ")";
-}
-
 /// Why no build has a kernel for the types and the head size.
 std::string why_impossible(const DecodeShape& shape) {
   const std::string cache(name_of(shape.cache));
@@ -50,7 +46,7 @@ std::string why_impossible(const DecodeShape& shape) {
 void check_built(const Stage& stage, const DecodeShape& shape) {
   const StageSupport& supports = stage.supports;
   const auto refuse = [&](const std::string& what, const std::string& built) {
-    throw InputError(title(stage) + " is not built for " + what + "; it is built for " + built);
+    throw InputError(title_of(stage) + " is not built for " + what + "; it is built for " + built);
   };
   if (!contains(supports.scalars, shape.scalar))
     refuse("scalar type " + std::string(name_of(shape.scalar)), list_of(supports.scalars));
@@ -61,15 +57,15 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
   if (!contains(supports.block_sizes, shape.block_size))
     refuse("block_size " + std::to_string(shape.block_size), list_of(supports.block_sizes));
   if (!can_exist(shape.scalar, shape.cache, shape.head_size))
-    throw InputError(title(stage) + ": " + why_impossible(shape));
+    throw InputError(title_of(stage) + ": " + why_impossible(shape));
   if (!contains(supports.probabilities, shape.probabilities))
     throw InputError(
-        title(stage) + " has no version with " + std::string(name_of(shape.probabilities)) +
+        title_of(stage) + " has no version with " + std::string(name_of(shape.probabilities)) +
         " probabilities; stages 4 and 5 have one, for they multiply 16-byte vectors of "
         "values as the historical kernel does");
   if (!is_in(supports.instances, shape.scalar, shape.cache, shape.head_size, shape.block_size))
     throw InputError(
-        title(stage) + " is built for the instance list '" + name_of(supports.instances) +
+        title_of(stage) + " is built for the instance list '" + name_of(supports.instances) +
         "', which lacks scalar " + std::string(name_of(shape.scalar)) + ", cache " +
         std::string(name_of(shape.cache)) + ", head_size " + std::to_string(shape.head_size) +
         ", block_size " + std::to_string(shape.block_size) +
@@ -79,7 +75,7 @@ void check_built(const Stage& stage, const DecodeShape& shape) {
 void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimits& limits) {
   const LaunchPlan plan = stage.plan(shape);
   const auto refuse = [&](const std::string& needs, const std::string& has) {
-    throw InputError(title(stage) + " needs " + needs + ", but " + limits.name + " has " + has);
+    throw InputError(title_of(stage) + " needs " + needs + ", but " + limits.name + " has " + has);
   };
   // Without partitions only one of no tokens is refused, for what a whole one would need.
   const bool partitioned = plan.partitions > 0 || shape.max_seq_len == 0;
@@ -102,6 +98,11 @@ void check_launch(const Stage& stage, const DecodeShape& shape, const DeviceLimi
 }
 
 }  // namespace
+
+std::string title_of(const Stage& stage) {
+  if (stage.number == 0) return "kernel " + stage.name;
+  return "stage " + std::to_string(stage.number) + " (" + stage.name + ")";
+}
 
 StageSupport every_type_and_size(InstanceList instances) {
   return {{ScalarType::f32, ScalarType::f16, ScalarType::bf16},
@@ -248,6 +249,9 @@ void check_arguments(const paged_decode_args& args) {
   if (args.version != PAGED_DECODE_VERSION)
     throw InputError("paged_decode_args has version " + std::to_string(args.version) +
                      "; this build knows version " + std::to_string(PAGED_DECODE_VERSION));
+  if (args.cache_layout != PAGED_CLASSIC)
+    throw InputError("cache_layout is " + std::to_string(args.cache_layout) +
+                     "; stages take the classic one, 0");
   check_types(args);
   check_pointers(args);
   check_sizes(args);

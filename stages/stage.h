@@ -31,6 +31,18 @@ struct StageSupport {
 /// All scalar and cache types, head sizes and block sizes, as far as `instances` has them.
 StageSupport every_type_and_size(InstanceList instances = InstanceList::all);
 
+/// What a stage takes and hands out beside plain attention. Ours have it all; a kernel of somebody
+/// else's may not.
+struct StageFeatures {
+  bool alibi = true;
+  bool block_sparse = true;
+  bool partitions = true;  ///< honours variant and partition_size
+  bool lse = true;
+  bool statistics = true;  ///< maxima and sums
+  bool logits = true;
+  bool cache_operations = true;  ///< there are operations on caches beside it
+};
+
 /// The invariants that no stage breaks, however naive.
 std::vector<std::string> promises_of_every_stage();
 
@@ -55,10 +67,12 @@ struct LaunchPlan {
 
 /// One complete decode attention, built for one backend.
 struct Stage {
-  int number = 0;
+  int number = 0;    ///< 0: not one of ours, but a kernel from a shared library
   std::string name;  ///< lower case with dashes, as on the command line
   std::string idea;  ///< what it adds to the stage before, one sentence
   StageSupport supports;
+  StageFeatures features;
+  paged_cache_layout cache_layout = PAGED_CLASSIC;
   std::vector<std::string> promises;  ///< ids of invariants
   std::vector<BrokenPromise> breaks;
   StageArithmetic arithmetic;
@@ -70,6 +84,9 @@ struct Stage {
   /// What the launches ask of memory, by phase, from the shape alone; null if the stage does not say.
   CountsByPhase (*predict)(const CallShape& call) = nullptr;
 };
+
+/// "stage 4 (vectorised-pv)" or, of somebody else's, "kernel my-kernel".
+std::string title_of(const Stage& stage);
 
 /// Throws InputError if the stage is not built for the shape's types and sizes, or if its launch
 /// would exceed the device's limits; names the value, the limit, and what to use instead.

@@ -16,23 +16,31 @@ bool breaks(const Stage& stage, const std::string& id) {
                      [&](const BrokenPromise& broken) { return broken.invariant == id; });
 }
 
-std::vector<const Invariant*> choose(const KernelUnderTest& kernel, const CheckRequest& request) {
-  const Stage& stage = kernel.stage();
+const Invariant& invariant_asked_for(const std::string& id, const KernelUnderTest& kernel) {
+  const Invariant& invariant = find_invariant(id);
+  if (!promises(kernel.stage(), id) && !breaks(kernel.stage(), id))
+    throw InputError(title_of(kernel.stage()) + " makes no statement about the invariant " + id);
+  if (const std::string reason = why_not_on(invariant, kernel); !reason.empty())
+    throw InputError("the invariant " + id + " cannot be tried here: " + reason);
+  return invariant;
+}
+
+std::vector<const Invariant*> choose(const KernelUnderTest& kernel, const CheckRequest& request,
+                                     std::vector<NotTried>& not_tried) {
   std::vector<const Invariant*> chosen;
-  for (const std::string& id : request.invariants) {
-    const Invariant& invariant = find_invariant(id);
-    if (!promises(stage, id) && !breaks(stage, id))
-      throw InputError("stage " + std::to_string(stage.number) + " (" + stage.name +
-                       ") makes no statement about the invariant " + id);
-    if (const std::string reason = why_not_on(invariant, kernel); !reason.empty())
-      throw InputError("the invariant " + id + " cannot be tried here: " + reason);
-    chosen.push_back(&invariant);
-  }
+  for (const std::string& id : request.invariants)
+    chosen.push_back(&invariant_asked_for(id, kernel));
   if (!chosen.empty()) return chosen;
-  for (const Invariant& invariant : invariants())
-    if ((promises(stage, invariant.id) || breaks(stage, invariant.id)) &&
-        why_not_on(invariant, kernel).empty())
+  for (const Invariant& invariant : invariants()) {
+    std::string reason = why_not_on(invariant, kernel);
+    if (reason.empty() && !promises(kernel.stage(), invariant.id) &&
+        !breaks(kernel.stage(), invariant.id))
+      reason = title_of(kernel.stage()) + " makes no statement about it";
+    if (reason.empty())
       chosen.push_back(&invariant);
+    else
+      not_tried.push_back({invariant.id, reason});
+  }
   return chosen;
 }
 
@@ -53,63 +61,90 @@ bool can_have_probabilities(const CaseSpec& spec, ScalarType probabilities) {
          (spec.scalar == ScalarType::f16 && cache == CacheType::f16);
 }
 
-/// The invariant's own cases, as far as the stage is built for them. Throws InputError, with the
-/// reason, if it is built for none.
-std::vector<Case> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
-                            const CheckRequest& request) {
-  std::vector<Case> cases;
-  std::string why_none = "none fits";
+/// The invariant's own cases, as far as the stage is built for them; why_none says why there are
+/// none.
+std::vector<std::shared_ptr<const Case>> own_cases(const Invariant& invariant,
+                                                   const KernelUnderTest& kernel,
+                                                   const CheckRequest& request,
+                                                   std::string& why_none) {
+  std::vector<std::shared_ptr<const Case>> cases;
+  why_none = "none fits";
   for (ScalarType scalar : kernel.stage().supports.scalars)
     for (CaseSpec& spec : invariant.cases(scalar, request.seed)) {
       if (!can_have_probabilities(spec, request.probabilities)) continue;
       spec.probabilities = request.probabilities;
-      Case c = build_case(spec);
+      auto c = std::make_shared<const Case>(build_case(spec));
       try {
-        kernel.check_supported(c.problem);
+        kernel.check_supported(c->problem);
         cases.push_back(std::move(c));
       } catch (const InputError& error) {
         why_none = error.what();
       }
     }
-  if (cases.empty())
-    throw InputError("no case of the invariant " + invariant.id + " can be tried: " + why_none);
+  return cases;
+}
+
+std::vector<std::shared_ptr<const Case>> given_cases(const KernelUnderTest& kernel,
+                                                     const CheckRequest& request) {
+  std::vector<std::shared_ptr<const Case>> cases;
+  for (const CaseSpec& spec : request.cases) {
+    cases.push_back(std::make_shared<const Case>(build_case(spec)));
+    kernel.check_supported(cases.back()->problem);
+  }
   return cases;
 }
 
 }  // namespace
 
+CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request) {
+  CheckPlan plan;
+  const std::vector<const Invariant*> chosen = choose(kernel, request, plan.not_tried);
+  const bool by_id = !request.invariants.empty();
+  const auto given = given_cases(kernel, request);
+  for (const Invariant* invariant : chosen)
+    for (const auto& c : given)
+      if (by_id) refuse_unfit(*invariant, *c);
+  for (const Invariant* invariant : chosen) {
+    std::string why_none;
+    const auto cases = given.empty() ? own_cases(*invariant, kernel, request, why_none) : given;
+    const std::size_t tries = plan.tries.size();
+    for (const auto& c : cases) {
+      if (const std::string reason = why_unfit(*invariant, *c); reason.empty())
+        plan.tries.push_back({invariant, c});
+      else
+        why_none = reason;
+    }
+    if (plan.tries.size() > tries) continue;
+    // A stage that promises an invariant has a case for it; what a library is for, we don't know.
+    if (given.empty() && (by_id || kernel.stage().number > 0))
+      throw InputError("no case of the invariant " + invariant->id + " can be tried: " + why_none);
+    plan.not_tried.push_back({invariant->id, why_none});
+  }
+  if (plan.tries.empty())
+    throw InputError("none of the invariants of " + title_of(kernel.stage()) +
+                     (given.empty() ? " can be tried" : " can be tried on these cases"));
+  return plan;
+}
+
+CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict) {
+  CheckResult result;
+  result.stage = kernel.stage().name;
+  result.invariant = planned.invariant->id;
+  result.case_name = planned.c->name;
+  result.backend = name_of(kernel.device().backend());
+  result.expected = !breaks(kernel.stage(), result.invariant);
+  result.verdict = std::move(verdict);
+  return result;
+}
+
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
                                     const std::function<void(const CheckResult&)>& done) {
-  const Stage& stage = kernel.stage();
-  const std::vector<const Invariant*> chosen = choose(kernel, request);
-  std::vector<Case> given;
-  for (const CaseSpec& spec : request.cases) {
-    given.push_back(build_case(spec));
-    kernel.check_supported(given.back().problem);
-  }
-  if (!request.invariants.empty())
-    for (const Invariant* invariant : chosen)
-      for (const Case& c : given) refuse_unfit(*invariant, c);
   std::vector<CheckResult> results;
-  for (const Invariant* invariant : chosen) {
-    const std::vector<Case> own =
-        given.empty() ? own_cases(*invariant, kernel, request) : std::vector<Case>{};
-    for (const Case& c : given.empty() ? own : given) {
-      if (!why_unfit(*invariant, c).empty()) continue;
-      CheckResult result;
-      result.stage = stage.name;
-      result.invariant = invariant->id;
-      result.case_name = c.name;
-      result.backend = name_of(kernel.device().backend());
-      result.expected = !breaks(stage, invariant->id);
-      result.verdict = try_invariant(*invariant, kernel, c, request.seed);
-      results.push_back(result);
-      if (done) done(results.back());
-    }
+  for (const PlannedTry& planned : plan_checks(kernel, request).tries) {
+    results.push_back(result_of(
+        kernel, planned, try_invariant(*planned.invariant, kernel, *planned.c, request.seed)));
+    if (done) done(results.back());
   }
-  if (results.empty())
-    throw InputError("none of the invariants of stage " + std::to_string(stage.number) + " (" +
-                     stage.name + ") can be tried on these cases");
   return results;
 }
 

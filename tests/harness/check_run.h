@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct CheckResult {
   std::string invariant;
   std::string case_name;
   std::string backend;
-  bool expected = true;  ///< false: the stage states that it breaks this invariant
+  std::string kernel_file = {};  ///< the shared library; "" for stages
+  bool expected = true;          ///< false: the stage states that it breaks this invariant
   Verdict verdict;
   /// Whether it came out as expected. A bad access or damage never is: a stage may state that its
   /// results are wrong, not that it writes where it must not.
@@ -32,11 +34,35 @@ struct CheckRequest {
   ScalarType probabilities = ScalarType::f32;
 };
 
-/// Tries every requested invariant on every case that the stage supports, and calls `done` after
-/// each. Invariants that were not asked for by id are left out on cases that they cannot be tried
-/// on. Throws InputError for an unknown id, for an invariant that the stage makes no statement
-/// about, that needs a device that watches accesses, or that cannot be tried on a requested case, for a requested case that the stage does not
-/// support, and if nothing is left to try.
+/// One invariant on one case.
+struct PlannedTry {
+  const Invariant* invariant;
+  std::shared_ptr<const Case> c;
+};
+
+/// An invariant that is left out.
+struct NotTried {
+  std::string invariant;
+  std::string reason;
+};
+
+/// What is tried, in order, and what is not.
+struct CheckPlan {
+  std::vector<PlannedTry> tries;
+  std::vector<NotTried> not_tried;  ///< only where nobody asked for invariants by id
+};
+
+/// Builds every case. Invariants that were not asked for by id are left out on cases that they cannot
+/// be tried on. Throws InputError for an unknown id, for an invariant that the stage makes no
+/// statement about, that needs a device that watches accesses or something else that the stage lacks,
+/// or that cannot be tried on a requested case, for a requested case that the stage does not support,
+/// and if nothing is left to try.
+CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request);
+
+/// The verdict of a try in its place.
+CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict);
+
+/// Tries everything that plan_checks() plans, and calls `done` after each. Throws what it throws.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
                                     const std::function<void(const CheckResult&)>& done = {});
 

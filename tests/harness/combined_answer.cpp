@@ -31,7 +31,7 @@ ReferenceAnswer combined_answer(const ReferenceAnswer& answer, const std::vector
       combined.attention[i].output[dim] = expected.value;
       combined.bounds[i].output[dim] = expected.bound;
     }
-    if (terms.size() != 1 || terms[0].factor != 1) continue;
+    if (terms.size() != 1 || terms[0].factor != 1 || terms[0].outputs->lse.empty()) continue;
     Expectation lse{answer.attention[i].lse, answer.bounds[i].lse};
     lse.add(1, terms[0].outputs->lse[i], terms[0].answer->attention[i].lse,
             terms[0].answer->bounds[i].lse);

@@ -40,6 +40,41 @@ std::vector<std::int32_t> shifted_tables(const DecodeProblem& problem, std::int6
   return tables;
 }
 
+/// From token to token and from KV head to KV head of a block, in elements.
+struct TokenStrides {
+  std::int64_t token, head;
+};
+
+/// Of the layouts in which a token's elements lie together.
+TokenStrides token_strides(const DecodeProblem& problem, paged_cache_layout layout) {
+  const std::int64_t row = problem.head_size;
+  return layout == PAGED_TOKENS_THEN_HEADS ? TokenStrides{problem.num_kv_heads * row, row}
+                                           : TokenStrides{row, problem.block_size * row};
+}
+
+using CacheIndex = std::int64_t (*)(const DecodeProblem&, std::int64_t, int, int, int);
+
+/// A cache in another layout than the tensor's; empty for the classic one.
+std::vector<std::byte> relaid(const DecodeProblem& problem, const Tensor& tensor, CacheIndex index,
+                              paged_cache_layout layout) {
+  std::vector<std::byte> bytes;
+  if (layout == PAGED_CLASSIC) return bytes;
+  bytes.resize(tensor.size_in_bytes());
+  const TokenStrides strides = token_strides(problem, layout);
+  const std::int64_t per_block =
+      std::int64_t{problem.num_kv_heads} * problem.block_size * problem.head_size;
+  const std::size_t width = size_in_bytes(tensor.type());
+  for (std::int64_t block = 0; block < problem.num_blocks(); ++block)
+    for (int head = 0; head < problem.num_kv_heads; ++head)
+      for (int token = 0; token < problem.block_size; ++token)
+        for (int dim = 0; dim < problem.head_size; ++dim)
+          std::memcpy(
+              &bytes[(block * per_block + token * strides.token + head * strides.head + dim) *
+                     width],
+              tensor.data() + index(problem, block, head, token, dim) * width, width);
+  return bytes;
+}
+
 }  // namespace
 
 PlacedInputs::PlacedInputs(Device& device, const DecodeProblem& problem, const InputLayout& layout)
@@ -50,8 +85,17 @@ PlacedInputs::PlacedInputs(Device& device, const DecodeProblem& problem, const I
       tables_(shifted_tables(problem, layout.blocks_before)),
       query_(device, bytes_of_query(problem, query_stride_), "query"),
       block_tables_(device, sizeof(std::int32_t) * tables_.size(), "block_tables"),
-      keys_{&problem.key_cache, "key_cache", nullptr, 0, strides_with(layout.key_gaps, problem)},
-      values_{&problem.value_cache, "value_cache", nullptr, 0,
+      keys_{&problem.key_cache,
+            relaid(problem, problem.key_cache, key_index, layout.cache_layout),
+            "key_cache",
+            nullptr,
+            0,
+            strides_with(layout.key_gaps, problem)},
+      values_{&problem.value_cache,
+              relaid(problem, problem.value_cache, value_index, layout.cache_layout),
+              "value_cache",
+              nullptr,
+              0,
               strides_with(layout.value_gaps, problem)} {
   const auto bytes_of = [&](std::int64_t elements) {
     return static_cast<std::size_t>(elements) * size_in_bytes(problem.cache());
@@ -88,25 +132,29 @@ PlacedInputs::PlacedInputs(Device& device, const DecodeProblem& problem, const I
   forget_unused();
 }
 
-std::byte* PlacedInputs::page(const Cache& cache, std::int64_t block, int kv_head) const {
+std::size_t PlacedInputs::piece_bytes() const {
+  const std::size_t page = static_cast<std::size_t>(problem_.head_size) * problem_.block_size *
+                           size_in_bytes(problem_.cache());
+  return is_classic() ? page : page * problem_.num_kv_heads;
+}
+
+std::byte* PlacedInputs::piece(const Cache& cache, std::int64_t block, int index) const {
   return static_cast<std::byte*>(cache.buffer->data()) + cache.first_byte +
-         page_offset(layout_.blocks_before + block, kv_head, cache.strides) *
+         page_offset(layout_.blocks_before + block, index, cache.strides) *
              static_cast<std::int64_t>(size_in_bytes(problem_.cache()));
 }
 
 /// Only pages are written, so that gaps stay as fresh memory is.
 void PlacedInputs::upload(const Cache& cache) {
-  const std::size_t pages = problem_.num_blocks() * problem_.num_kv_heads;
-  if (pages == 0) return;
+  if (cache.tensor->size_in_bytes() == 0) return;
   const CacheStrides whole =
       contiguous_strides(problem_.num_kv_heads, problem_.head_size, problem_.block_size);
   if (cache.strides.block_stride == whole.block_stride)
-    return device_.upload(page(cache, 0, 0), cache.tensor->data(), cache.tensor->size_in_bytes());
-  const std::size_t page_bytes = cache.tensor->size_in_bytes() / pages;
-  const std::byte* next = cache.tensor->data();
+    return device_.upload(piece(cache, 0, 0), cache.content(), cache.tensor->size_in_bytes());
+  const std::byte* next = cache.content();
   for (std::int64_t block = 0; block < problem_.num_blocks(); ++block)
-    for (int kv_head = 0; kv_head < problem_.num_kv_heads; ++kv_head, next += page_bytes)
-      device_.upload(page(cache, block, kv_head), next, page_bytes);
+    for (int i = 0; i < pieces_per_block(); ++i, next += piece_bytes())
+      device_.upload(piece(cache, block, i), next, piece_bytes());
 }
 
 /// Marks what a kernel must not read: entries past a sequence's last page, blocks nobody owns.
@@ -118,12 +166,10 @@ void PlacedInputs::forget_unused() {
                    sizeof(std::int32_t) * (problem_.max_num_blocks_per_seq - used));
   }
   const std::vector<bool> owned = blocks_of(problem_, all_seqs(problem_));
-  const std::size_t page_bytes = static_cast<std::size_t>(problem_.head_size) *
-                                 problem_.block_size * size_in_bytes(problem_.cache());
   for (std::size_t block = 0; block < owned.size(); ++block)
-    for (int kv_head = 0; kv_head < problem_.num_kv_heads && !owned[block]; ++kv_head)
+    for (int i = 0; i < pieces_per_block() && !owned[block]; ++i)
       for (const Cache* cache : {&keys_, &values_})
-        device_.forget(page(*cache, static_cast<std::int64_t>(block), kv_head), page_bytes);
+        device_.forget(piece(*cache, static_cast<std::int64_t>(block), i), piece_bytes());
 }
 
 void PlacedInputs::set(paged_decode_args& args) const {
@@ -136,6 +182,12 @@ void PlacedInputs::set(paged_decode_args& args) const {
   args.key_head_stride = keys_.strides.head_stride;
   args.value_block_stride = values_.strides.block_stride;
   args.value_head_stride = values_.strides.head_stride;
+  args.cache_layout = layout_.cache_layout;
+  if (!is_classic()) {
+    const TokenStrides strides = token_strides(problem_, layout_.cache_layout);
+    args.key_head_stride = args.value_head_stride = strides.head;
+    args.key_token_stride = args.value_token_stride = strides.token;
+  }
   args.block_tables = static_cast<const std::int32_t*>(block_tables_.data());
 }
 
@@ -161,22 +213,20 @@ std::vector<std::string> PlacedInputs::damage() const {
   return damage;
 }
 
-/// The pages of one cache, and the gap behind each of them.
+/// The pieces of one cache, and the gap behind each of them.
 void PlacedInputs::compare(const Cache& cache, std::vector<std::string>& damage) const {
-  const std::size_t page_bytes = static_cast<std::size_t>(problem_.head_size) *
-                                 problem_.block_size * size_in_bytes(problem_.cache());
-  const std::size_t gap_bytes =
-      static_cast<std::size_t>(cache.strides.head_stride) * size_in_bytes(problem_.cache()) -
-      page_bytes;
-  std::vector<std::byte> content(page_bytes + gap_bytes);
+  const std::int64_t stride = is_classic() ? cache.strides.head_stride : cache.strides.block_stride;
+  const std::size_t bytes = piece_bytes();
+  std::vector<std::byte> content(static_cast<std::size_t>(stride) *
+                                 size_in_bytes(problem_.cache()));
   bool page_changed = false;
   bool gap_changed = false;
-  const std::byte* expected = cache.tensor->data();
+  const std::byte* expected = cache.content();
   for (std::int64_t block = 0; block < problem_.num_blocks(); ++block)
-    for (int kv_head = 0; kv_head < problem_.num_kv_heads; ++kv_head, expected += page_bytes) {
-      device_.download(content.data(), page(cache, block, kv_head), content.size());
-      page_changed = page_changed || std::memcmp(content.data(), expected, page_bytes) != 0;
-      gap_changed = gap_changed || std::any_of(content.begin() + page_bytes, content.end(),
+    for (int i = 0; i < pieces_per_block(); ++i, expected += bytes) {
+      device_.download(content.data(), piece(cache, block, i), content.size());
+      page_changed = page_changed || std::memcmp(content.data(), expected, bytes) != 0;
+      gap_changed = gap_changed || std::any_of(content.begin() + bytes, content.end(),
                                                [](std::byte byte) { return byte != kFresh; });
     }
   if (page_changed) damage.push_back("the kernel changed its input '" + cache.name + "'");

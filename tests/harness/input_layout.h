@@ -36,6 +36,9 @@ struct InputLayout {
   /// Blocks in front of the problem's own, whose ids all rise by so many. Nothing is put there: a
   /// cache beyond 2^31 elements takes address space on the CPU machine, and memory only on a GPU.
   std::int64_t blocks_before = 0;
+  /// How pages are laid out. Others than the classic one have no gaps, and each cache its own
+  /// allocation.
+  paged_cache_layout cache_layout = PAGED_CLASSIC;
 };
 
 /// The query, the caches and the block tables of a problem on a device.
@@ -53,16 +56,23 @@ class PlacedInputs {
   std::vector<std::string> damage() const;
 
  private:
-  /// One cache in its allocation, which the other may share.
+  /// One cache in its allocation, which the other may share. It is uploaded and compared in pieces
+  /// without gaps: the page of a KV head, or, where those of all heads are interleaved, a block.
   struct Cache {
     const Tensor* tensor;
+    std::vector<std::byte> relaid;  ///< in another layout than the tensor's; else empty
     std::string name;
     std::shared_ptr<GuardedBuffer> buffer;
     std::size_t first_byte;  ///< of block 0, in the allocation
     CacheStrides strides;
+
+    const std::byte* content() const { return relaid.empty() ? tensor->data() : relaid.data(); }
   };
 
-  std::byte* page(const Cache& cache, std::int64_t block, int kv_head) const;
+  bool is_classic() const { return layout_.cache_layout == PAGED_CLASSIC; }
+  int pieces_per_block() const { return is_classic() ? problem_.num_kv_heads : 1; }
+  std::size_t piece_bytes() const;
+  std::byte* piece(const Cache& cache, std::int64_t block, int index) const;
   void upload(const Cache& cache);
   void forget_unused();
   void compare(const Cache& cache, std::vector<std::string>& damage) const;

@@ -16,6 +16,13 @@ void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
   kernel.take_faults();  // those of the runs that recovered the weights were reported already
 }
 
+/// As a library declares it (kernels/paged_decode.h).
+const char* name_of(bool StageFeatures::*feature) {
+  if (feature == &StageFeatures::alibi) return "PAGED_TAKES_ALIBI";
+  if (feature == &StageFeatures::block_sparse) return "PAGED_TAKES_BLOCK_SPARSE";
+  return "PAGED_TAKES_PARTITIONS";
+}
+
 }  // namespace
 
 Verdict Verdict::of(const Comparison& comparison, const DecodeProblem& problem) {
@@ -55,7 +62,15 @@ const Invariant& find_invariant(const std::string& id) {
 }
 
 std::string why_not_on(const Invariant& invariant, const KernelUnderTest& kernel) {
+  const Stage& stage = kernel.stage();
+  if (invariant.needs == &StageFeatures::cache_operations && !stage.features.cache_operations)
+    return "it tries operations on caches, which a kernel from a library doesn't bring along";
+  if (invariant.needs != nullptr && !(stage.features.*invariant.needs))
+    return title_of(stage) + " doesn't declare what it needs (" + name_of(invariant.needs) + ")";
   if (!invariant.needs_watching || kernel.is_watched()) return "";
+  if (stage.number == 0)
+    return "only the CPU machine's checker sees it, and that runs no compiled library; on a GPU, "
+           "compute-sanitizer looks for it";
   return "only the CPU machine's checker sees it: use --backend cpu without --unchecked; on a GPU, "
          "compute-sanitizer looks for it (tests/gpu.sh)";
 }

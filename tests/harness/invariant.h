@@ -64,6 +64,8 @@ struct Invariant {
   std::function<std::string(KernelUnderTest& kernel)> example;
   /// It can be tried only where every access is watched (KernelUnderTest::is_watched).
   bool needs_watching = false;
+  /// What a kernel must have for it to be tried; null: nothing.
+  bool StageFeatures::*needs = nullptr;
 };
 
 /// All invariants, in the order in which a learner should meet them.

@@ -93,9 +93,18 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
                     {"message", result.verdict.message},
                     {"cause", result.verdict.cause},
                     {"broken_execution", result.verdict.broken_execution}});
+    if (!result.kernel_file.empty()) list.back()["kernel"] = result.kernel_file;
   }
   return {
       {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
+}
+
+nlohmann::json json_of_plugin_check(const PluginCheck& check) {
+  nlohmann::json json = json_of_checks(check.results);
+  json["not_tried"] = nlohmann::json::array();
+  for (const NotTried& left_out : check.not_tried)
+    json["not_tried"].push_back({{"invariant", left_out.invariant}, {"reason", left_out.reason}});
+  return json;
 }
 
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {

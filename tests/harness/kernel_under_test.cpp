@@ -117,16 +117,17 @@ PartitionOutputs download_partitions(const GuardedBuffer& workspace, const Decod
 void download_intermediates(Device& device, const DeviceProblem& buffers, int partitions,
                             DecodeOutputs& outputs, std::vector<Fault>& faults) {
   const DecodeShape& shape = buffers.shape;
+  const std::size_t rows = static_cast<std::size_t>(shape.num_seqs) * shape.num_heads;
   if (buffers.maxima) {
-    outputs.maxima.resize(outputs.lse.size());
+    outputs.maxima.resize(rows);
     buffers.maxima->download(outputs.maxima.data());
-    outputs.sums.resize(outputs.lse.size());
+    outputs.sums.resize(rows);
     buffers.sums->download(outputs.sums.data());
   }
   for (const Finding& finding : device.take_findings()) faults.push_back(fault_of(finding));
   // Rows of shorter sequences end early, and what lies behind them is nobody's.
   if (buffers.logits) {
-    outputs.logits.resize(outputs.lse.size() * shape.max_seq_len);
+    outputs.logits.resize(rows * shape.max_seq_len);
     buffers.logits->download(outputs.logits.data());
   }
   if (partitions > 0)
@@ -142,6 +143,10 @@ void download_intermediates(Device& device, const DeviceProblem& buffers, int pa
 
 void KernelUnderTest::check_supported(const DecodeProblem& problem) const {
   paged::check_supported(stage_, problem.shape(), device_.limits());
+  if (!stage_.features.alibi && !problem.alibi_slopes.empty())
+    throw InputError(title_of(stage_) + " takes no ALiBi slopes");
+  if (!stage_.features.block_sparse && problem.sparsity.active())
+    throw InputError(title_of(stage_) + " has no block-sparse attention");
 }
 
 bool KernelUnderTest::supports(const DecodeProblem& problem) const {
@@ -153,7 +158,11 @@ bool KernelUnderTest::supports(const DecodeProblem& problem) const {
   }
 }
 
-DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOptions& options) {
+DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOptions& asked) {
+  RunOptions options = asked;
+  options.logits = asked.logits && stage_.features.logits;
+  options.statistics = asked.statistics && stage_.features.statistics;
+  options.layout.cache_layout = stage_.cache_layout;
   DecodeOutputs outputs;
   outputs.output = Tensor(same_as(problem.scalar), problem.query.shape());
   if (problem.num_seqs() == 0) return outputs;  // no block to launch
@@ -161,8 +170,9 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   const LaunchPlan plan = stage_.plan(problem.shape());
   DeviceProblem buffers(device_, problem, plan.workspace_bytes, options);
   const DecodeShape& shape = buffers.shape;
-  const paged_decode_args args = buffers.arguments(problem);
-  check_arguments(args);
+  paged_decode_args args = buffers.arguments(problem);
+  if (!stage_.features.lse) args.lse = nullptr;
+  if (stage_.cache_layout == PAGED_CLASSIC) check_arguments(args);
   const auto begin = std::chrono::steady_clock::now();
   stage_.run(args);
   device_.finish();
@@ -170,8 +180,10 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
 
   buffers.output.download(outputs.output.data());
   outputs.max_seq_len = shape.max_seq_len;
-  outputs.lse.resize(static_cast<std::size_t>(shape.num_seqs) * shape.num_heads);
-  buffers.lse.download(outputs.lse.data());
+  if (stage_.features.lse) {
+    outputs.lse.resize(static_cast<std::size_t>(shape.num_seqs) * shape.num_heads);
+    buffers.lse.download(outputs.lse.data());
+  }
   download_intermediates(device_, buffers, options.partitions ? plan.partitions : 0, outputs,
                          faults_);
   for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
@@ -197,7 +209,7 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
 
 bool KernelUnderTest::is_watched() const {
   const auto unchecked = stages(Backend::cpu, Checking::unchecked);
-  return device_.backend() == Backend::cpu &&
+  return device_.watches_accesses() &&
          std::none_of(unchecked.begin(), unchecked.end(),
                       [&](const Stage& stage) { return &stage == &stage_; });
 }

@@ -23,7 +23,8 @@ struct PartitionOutputs {
   std::vector<float> outputs;  // [num_seqs, num_heads, partitions, head_size]
 };
 
-/// What an implementation returned for one problem. Vectors are empty if nobody asked for them.
+/// What an implementation returned for one problem. Vectors are empty if nobody asked for them, or
+/// if it doesn't hand them out.
 struct DecodeOutputs {
   Tensor output;              // [num_seqs, num_heads, head_size]
   std::vector<float> lse;     // [num_seqs, num_heads]
@@ -70,7 +71,7 @@ class KernelUnderTest {
   bool supports(const DecodeProblem& problem) const;
 
   /// Uploads, launches, downloads. The problem must be valid and supported.
-  DecodeOutputs run(const DecodeProblem& problem, const RunOptions& options = {});
+  DecodeOutputs run(const DecodeProblem& problem, const RunOptions& asked = {});
 
   /// Runs cache operations on the device and remembers what went wrong in them.
   void operate_on_caches(const std::function<void(CacheOperations& operations)>& action);

@@ -21,6 +21,7 @@ namespace {
 
 struct CheckOptions {
   StageOptions stage;
+  PluginOptions plugin;
   std::vector<std::string> invariants;  // each may be several, with commas
   std::vector<std::string> cases;
   std::optional<std::string> probabilities;
@@ -98,8 +99,51 @@ CheckRequest request_of(const CheckOptions& options) {
   return request;
 }
 
+int status_of(const std::vector<CheckResult>& results) {
+  const bool all = std::all_of(results.begin(), results.end(),
+                               [](const CheckResult& r) { return r.as_expected(); });
+  return all ? kAllHeld : kSomethingFailed;
+}
+
+/// A line for each reason.
+void print(const std::vector<NotTried>& not_tried) {
+  if (!not_tried.empty()) std::cout << "\nnot tried:\n";
+  std::vector<std::pair<std::string, std::string>> lines;  // ids, their reason
+  for (const NotTried& left_out : not_tried) {
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
+      return line.second == left_out.reason;
+    });
+    if (same == lines.end())
+      lines.emplace_back(left_out.invariant, left_out.reason);
+    else
+      same->first += ", " + left_out.invariant;
+  }
+  for (const auto& [ids, reason] : lines) std::cout << one_line("  " + ids + ": " + reason) << '\n';
+}
+
+int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
+  const Plugin plugin = options.plugin.load();
+  refuse_overwriting("--json", options.json, request.cases);
+  JsonFile json(options.json);
+  PluginCheck check;
+  {
+    Progress progress("checking");
+    progress.show(plugin.stage.name + ", building cases");
+    check = check_plugin(plugin, request, [&](const CheckResult& r) {
+      progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
+    });
+  }
+  json.write(json_of_plugin_check(check));
+  if (!json.takes_standard_output()) {
+    print(check.results);
+    print(check.not_tried);
+  }
+  return status_of(check.results);
+}
+
 int run(const CheckOptions& options) {
   const CheckRequest request = request_of(options);
+  if (options.plugin.file) return run_on_plugin(options, request);
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
   options.stage.set_schedule();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
@@ -118,17 +162,16 @@ int run(const CheckOptions& options) {
       results.insert(results.end(), of_stage.begin(), of_stage.end());
     }
   }
-  const bool all = std::all_of(results.begin(), results.end(),
-                               [](const CheckResult& r) { return r.as_expected(); });
   json.write(json_of_checks(results));
   if (!json.takes_standard_output()) print(results);
-  return all ? kAllHeld : kSomethingFailed;
+  return status_of(results);
 }
 
 }  // namespace
 
 void add_check_command(CLI::App& program, int& status) {
-  auto* command = program.add_subcommand("check", "Try the invariants that stages promise");
+  auto* command = program.add_subcommand(
+      "check", "Try the invariants that stages, or a kernel of your own, promise");
   auto options = std::make_shared<CheckOptions>();
   options->stage.add_to(*command);
   command->add_option("--invariant", options->invariants, "only these")
@@ -136,6 +179,7 @@ void add_check_command(CLI::App& program, int& status) {
       ->allow_extra_args(false);
   add_case_option(*command, options->cases);
   add_probabilities_option(*command, options->probabilities);
+  options->plugin.add_to(*command);
   command->add_option("--seed", options->seed, "of the generated cases")
       ->type_name("N")
       ->capture_default_str();

@@ -75,6 +75,46 @@ void StageOptions::set_schedule() const {
   simt::set_schedule(chosen);
 }
 
+void PluginOptions::add_to(CLI::App& command) {
+  auto* kernel = command
+                     .add_option("--kernel", file,
+                                 "a shared library with a kernel of your own, in place of stages "
+                                 "(kernels/paged_decode.h)")
+                     ->type_name("LIB.so")
+                     ->check(file_name());
+  for (const char* option :
+       {"--stage", "--backend", "--unchecked", "--schedule", "--schedule-seed", "--probabilities"})
+    kernel->excludes(command.get_option(option));
+  command
+      .add_option("--time-limit", time_limit,
+                  "seconds that one call of the kernel may take; 10 if it is left out")
+      ->type_name("SECONDS")
+      ->needs(kernel);
+  command
+      .add_option("--memory-limit", memory_limit,
+                  "MiB of memory that a kernel of host memory may take for itself; 4096 if it is "
+                  "left out, 0 sets none")
+      ->type_name("MIB")
+      ->needs(kernel);
+}
+
+Plugin PluginOptions::load() const {
+  ProcessLimits limits;
+  if (time_limit) {
+    constexpr double kLeast = 0.01;
+    constexpr double kGreatest = 86400;
+    const char* const end = time_limit->data() + time_limit->size();
+    const auto [rest, error] = std::from_chars(time_limit->data(), end, limits.seconds_per_call);
+    if (error != std::errc() || rest != end ||
+        !(limits.seconds_per_call >= kLeast && limits.seconds_per_call <= kGreatest))
+      throw InputError("--time-limit is '" + *time_limit +
+                       "'; it must be a number of seconds from 0.01 to 86400");
+  }
+  constexpr std::uint64_t kMostMib = std::uint64_t{1} << 40;
+  limits.data_bytes = whole_number("--memory-limit", memory_limit.value_or("4096"), kMostMib) << 20;
+  return load_plugin(file.value(), limits);
+}
+
 CLI::Validator file_name() {
   return CLI::Validator(
       [](std::string& name) { return std::string(name.empty() ? "the file's name is empty" : ""); },

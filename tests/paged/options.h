@@ -2,6 +2,7 @@
 #pragma once
 #include "stages/registry.h"
 #include "tests/harness/case_spec.h"
+#include "tests/harness/plugin.h"
 
 #include <CLI/CLI.hpp>
 
@@ -27,6 +28,19 @@ struct StageOptions {
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
   /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws InputError.
   void set_schedule() const;
+};
+
+/// --kernel, --time-limit, --memory-limit
+struct PluginOptions {
+  std::optional<std::string> file;
+  std::optional<std::string> time_limit;
+  std::optional<std::string> memory_limit;
+
+  /// After the options that a kernel from a library has no use for: those of StageOptions and
+  /// --probabilities.
+  void add_to(CLI::App& command);
+  /// Throws InputError.
+  Plugin load() const;
 };
 
 /// For options that name a file: the name must not be empty.

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -21,6 +22,7 @@ namespace {
 
 struct RunRequest {
   StageOptions stage;
+  PluginOptions plugin;
   std::vector<std::string> cases;
   std::map<std::string, std::optional<std::string>> tensors;  // by the name they have in case files
   std::optional<std::string> probabilities;
@@ -57,18 +59,22 @@ void check(const RunRequest& request, const std::vector<const Stage*>& stages,
   check_supported(stages, specs, limits);
 }
 
+std::string name_of(const StageRun& run) {
+  return run.stage_number == 0 ? run.stage : std::to_string(run.stage_number) + " " + run.stage;
+}
+
 void print(const std::vector<StageRun>& runs) {
   TextTable table({"stage", "case", "backend", "largest error", "of its bound", "result"});
   for (const StageRun& run : runs)
     table.add_row(
-        {std::to_string(run.stage_number) + " " + run.stage, run.case_name, run.backend,
-         short_number(run.comparison.max_abs_error), percentage(run.comparison.bound_used),
-         run.comparison.passed ? "passed" : "FAILED"},
+        {name_of(run), run.case_name, run.backend, short_number(run.comparison.max_abs_error),
+         percentage(run.comparison.bound_used), run.comparison.passed ? "passed" : "FAILED"},
         run.comparison.passed ? Colour::plain : Colour::bad);
   table.print(std::cout);
   for (const StageRun& run : runs) {
-    const std::string who =
-        "stage " + std::to_string(run.stage_number) + " on " + run.case_name + ": ";
+    const std::string who = (run.stage_number == 0 ? "kernel " : "stage ") +
+                            (run.stage_number == 0 ? run.stage : std::to_string(run.stage_number)) +
+                            " on " + run.case_name + ": ";
     if (!run.comparison.message.empty())
       std::cout << one_line(who + run.comparison.message) << '\n';
     for (const std::string& fault : run.faults) std::cout << one_line(who + fault) << '\n';
@@ -87,32 +93,58 @@ std::vector<Case> build_cases(const std::vector<CaseSpec>& specs) {
   return cases;
 }
 
+/// Every stage on every case.
+std::vector<StageRun> run_all(const std::vector<const Stage*>& stages,
+                              const std::vector<Case>& cases, Device& device) {
+  std::vector<StageRun> runs;
+  Progress progress("running");
+  for (const Case& c : cases)
+    for (const Stage* stage : stages) {
+      progress.show(title_of(*stage) + " on " + c.name);
+      KernelUnderTest kernel(*stage, device);
+      runs.push_back(run_on_case(kernel, c, LoadHints::yes));
+    }
+  return runs;
+}
+
+std::vector<StageRun> run_all(const Plugin& plugin, const std::vector<Case>& cases) {
+  std::vector<StageRun> runs;
+  Progress progress("running");
+  for (const Case& c : cases) {
+    progress.show(plugin.stage.name + " on " + c.name);
+    runs.push_back(run_plugin_on_case(plugin, c));
+  }
+  return runs;
+}
+
 int run(const RunRequest& request) {
-  const std::vector<const Stage*> stages = request.stage.chosen_stages();
-  request.stage.set_schedule();
   const std::vector<CaseSpec> specs = chosen_cases(request);
-  const std::unique_ptr<Device> device = make_device(request.stage.chosen_backend());
-  check(request, stages, specs, device->limits());
+  std::vector<const Stage*> stages;
+  std::unique_ptr<Device> device;
+  std::optional<Plugin> plugin;
+  if (request.plugin.file) {
+    plugin = request.plugin.load();
+    check(request, {&plugin->stage}, specs, {plugin->stage.name, ~std::size_t{0}});
+  } else {
+    stages = request.stage.chosen_stages();
+    request.stage.set_schedule();
+    device = make_device(request.stage.chosen_backend());
+    check(request, stages, specs, device->limits());
+  }
   JsonFile json(request.json);
   std::unique_ptr<OutputFile> output;
   if (request.output) output = std::make_unique<OutputFile>(*request.output);
 
   const std::vector<Case> cases = build_cases(specs);
-  std::vector<StageRun> runs;
-  bool all_passed = true;
-  {
-    Progress progress("running");
-    for (const Case& c : cases)
-      for (const Stage* stage : stages) {
-        progress.show("stage " + std::to_string(stage->number) + " on " + c.name);
-        KernelUnderTest kernel(*stage, *device);
-        runs.push_back(run_on_case(kernel, c, LoadHints::yes));
-        all_passed = all_passed && runs.back().comparison.passed;
-      }
-  }
-  if (output) output->commit(npy_of(runs.front().outputs.output));
+  const std::vector<StageRun> runs =
+      plugin ? run_all(*plugin, cases) : run_all(stages, cases, *device);
+  // Of a kernel that crashed there is none.
+  if (output && !runs.front().outputs.output.shape().empty())
+    output->commit(npy_of(runs.front().outputs.output));
   json.write(json_of_runs(runs));
   if (!json.takes_standard_output()) print(runs);
+  const bool all_passed =
+      std::all_of(runs.begin(), runs.end(), [](const StageRun& r) { return r.comparison.passed; });
   return all_passed ? kAllHeld : kSomethingFailed;
 }
 
@@ -125,6 +157,7 @@ void add_run_command(CLI::App& program, int& status) {
   request->stage.add_to(*command);
   add_case_option(*command, request->cases);
   add_probabilities_option(*command, request->probabilities);
+  request->plugin.add_to(*command);
   const auto tensor = [&](const char* option, const char* name, const char* help) {
     command->add_option(option, request->tensors[name], help)
         ->type_name("FILE.npy")

@@ -111,7 +111,9 @@ Invariant block_sparse() {
           cases,
           refuses,
           check,
-          example};
+          example,
+          /*needs_watching=*/false,
+          &StageFeatures::block_sparse};
 }
 
 }  // namespace paged

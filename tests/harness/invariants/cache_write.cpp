@@ -118,7 +118,9 @@ Invariant cache_write() {
       cases,
       {},
       check,
-      example};
+      example,
+      /*needs_watching=*/false,
+      &StageFeatures::cache_operations};
 }
 
 }  // namespace paged

@@ -204,7 +204,9 @@ Invariant copy_on_write() {
       cases,
       refuses,
       check,
-      example};
+      example,
+      /*needs_watching=*/false,
+      &StageFeatures::cache_operations};
 }
 
 }  // namespace paged

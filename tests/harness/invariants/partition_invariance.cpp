@@ -92,7 +92,9 @@ Invariant partition_invariance() {
           cases,
           {},
           check,
-          example};
+          example,
+          /*needs_watching=*/false,
+          &StageFeatures::partitions};
 }
 
 }  // namespace paged

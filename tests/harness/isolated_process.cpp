@@ -1,0 +1,327 @@
+#include "tests/harness/isolated_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+
+namespace paged {
+
+/// Memory of both processes.
+struct ParentLine::Shared {
+  std::atomic<std::int64_t> call_began{0};  ///< nanoseconds; 0: no call is on its way
+  std::atomic<std::int64_t> last_sign{0};   ///< of life
+  MemoryFault fault;
+};
+
+namespace {
+
+/// What the harness itself may take between two calls.
+constexpr double kSecondsBetweenCalls = 600;
+constexpr std::size_t kRememberedOutput = 2000;
+
+std::int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+[[noreturn]] void fail(const char* what) {
+  throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
+
+// ---- messages: a count, then a length and as many bytes for each field --------------------------
+void append_number(std::string& bytes, std::uint64_t number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+std::string bytes_of(const Message& message) {
+  std::string bytes;
+  append_number(bytes, message.size());
+  for (const std::string& field : message) {
+    append_number(bytes, field.size());
+    bytes += field;
+  }
+  return bytes;
+}
+
+/// Takes a whole message from the front of the bytes, if there is one.
+std::optional<Message> take_message(std::string& bytes) {
+  std::size_t at = 0;
+  const auto number = [&]() -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    if (bytes.size() - at < sizeof value) return std::nullopt;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    at += sizeof value;
+    return value;
+  };
+  const auto count = number();
+  if (!count) return std::nullopt;
+  Message message;
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    const auto length = number();
+    if (!length || bytes.size() - at < *length) return std::nullopt;
+    message.push_back(bytes.substr(at, *length));
+    at += *length;
+  }
+  bytes.erase(0, at);
+  return message;
+}
+
+// ---- what the child does ------------------------------------------------------------------------
+// A signal handler has no arguments of one's own.
+const HostDevice* g_device = nullptr;
+MemoryFault* g_fault = nullptr;
+
+bool is_write(const void* context) {
+#if defined(__x86_64__)
+  constexpr std::uint64_t kWriteBit = 2;  // of the page fault's error code
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0;
+#else
+  return context == nullptr;
+#endif
+}
+
+/// Writes down where the access was; the same access then ends the process.
+void on_refused_access(int signal_number, siginfo_t* info, void* context) {
+  signal(signal_number, SIG_DFL);
+  if (info->si_code == SI_KERNEL)
+    g_fault->kind = MemoryFault::Kind::no_address;
+  else if (info->si_code > 0)
+    *g_fault = g_device->locate(reinterpret_cast<std::uintptr_t>(info->si_addr), is_write(context));
+  else
+    raise(signal_number);  // nobody's access: somebody sent it
+}
+
+/// Bytes of data that this process has, as RLIMIT_DATA counts them.
+std::size_t data_bytes_now() {
+  std::size_t pages[6] = {};
+  std::ifstream file("/proc/self/statm");
+  for (std::size_t& count : pages) file >> count;
+  return pages[5] * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void set_limit(__rlimit_resource resource, rlim_t value) {
+  const rlimit limit{value, value};
+  setrlimit(resource, &limit);
+}
+
+void become_child(int output, const ProcessLimits& limits, pid_t parent) {
+  setpgid(0, 0);  // so that all that it starts can be ended with it
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  set_limit(RLIMIT_CORE, 0);
+  if (limits.data_bytes > 0) set_limit(RLIMIT_DATA, data_bytes_now() + limits.data_bytes);
+}
+
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) close(descriptor);
+  descriptor = -1;
+}
+
+/// The last line with something on it.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const std::size_t begin = text.rfind('\n');
+  std::string line = begin == text.npos ? text : text.substr(begin + 1);
+  constexpr std::size_t kMost = 200;
+  if (line.size() <= kMost) return line;
+  line.resize(kMost);
+  line.append("...");
+  return line;
+}
+
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  const char* description = sigdescr_np(number);
+  return name == nullptr ? "signal " + std::to_string(number)
+                         : "SIG" + std::string(name) + " (" + description + ")";
+}
+
+}  // namespace
+
+void ParentLine::send(const Message& message) {
+  const std::string bytes = bytes_of(message);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t written = write(pipe_, bytes.data() + sent, bytes.size() - sent);
+    if (written < 0 && errno != EINTR) _exit(1);  // nobody listens any more
+    if (written > 0) sent += static_cast<std::size_t>(written);
+  }
+  shared_->last_sign = now();
+}
+
+void ParentLine::call_begins() { shared_->call_began = now(); }
+
+void ParentLine::call_ends() {
+  shared_->last_sign = now();
+  shared_->call_began = 0;
+}
+
+void ParentLine::locate_faults_on(const HostDevice& device) {
+  g_device = &device;
+  g_fault = &shared_->fault;
+  // A stack of its own: the kernel's may have run over.
+  static std::vector<std::byte> stack(std::size_t{64} << 10);
+  const stack_t alternative{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_refused_access;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
+                                 const std::function<void(ParentLine& line)>& work)
+    : limits_(limits) {
+  void* memory = mmap(nullptr, sizeof(ParentLine::Shared), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("cannot share memory with a process");
+  shared_ = new (memory) ParentLine::Shared;
+  shared_->last_sign = now();
+  int messages[2];
+  int output[2];
+  if (pipe2(messages, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) fail("cannot make a pipe");
+  messages_ = messages[0];
+  output_ = output[0];
+  fcntl(messages_, F_SETFL, O_NONBLOCK);
+  fcntl(output_, F_SETFL, O_NONBLOCK);
+  std::fflush(nullptr);  // or the child would print it, too
+  const pid_t parent = getpid();
+  child_ = fork();
+  if (child_ < 0) fail("cannot start a process");
+  if (child_ == 0) {
+    become_child(output[1], limits, parent);
+    ParentLine line(messages[1], shared_);
+    work(line);
+    line.send({});  // the end of the work; every other message has a field
+    _exit(0);
+  }
+  close(messages[1]);
+  close(output[1]);
+}
+
+IsolatedProcess::~IsolatedProcess() {
+  kill_and_reap();
+  close_if_open(messages_);
+  close_if_open(output_);
+  munmap(shared_, sizeof(ParentLine::Shared));
+}
+
+std::optional<Message> IsolatedProcess::receive() {
+  while (!finished_) {
+    if (std::optional<Message> message = take_message(buffered_)) {
+      finished_ = message->empty();
+      if (!finished_) return message;
+    } else if (!wait_for_bytes()) {
+      break;
+    }
+  }
+  kill_and_reap();
+  return std::nullopt;
+}
+
+bool IsolatedProcess::wait_for_bytes() {
+  constexpr int kMilliseconds = 50;
+  while (true) {
+    pollfd descriptors[] = {{messages_, POLLIN, 0}, {output_, POLLIN, 0}};
+    poll(descriptors, 2, kMilliseconds);
+    if (descriptors[1].revents != 0) drain_output();
+    char bytes[4096];
+    const ssize_t count = read(messages_, bytes, sizeof bytes);
+    if (count > 0) {
+      buffered_.append(bytes, static_cast<std::size_t>(count));
+      return true;
+    }
+    if (count == 0 || (errno != EAGAIN && errno != EINTR)) return false;
+    // What it started may keep the pipe open when it has ended itself.
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child_)
+      return false;
+    if (is_too_late()) {
+      hung_ = true;
+      return false;
+    }
+  }
+}
+
+bool IsolatedProcess::is_too_late() const {
+  const std::int64_t began = shared_->call_began;
+  const std::int64_t since = began != 0 ? began : shared_->last_sign.load();
+  const double limit = began != 0 ? limits_.seconds_per_call : kSecondsBetweenCalls;
+  return static_cast<double>(now() - since) > limit * 1e9;
+}
+
+void IsolatedProcess::drain_output() {
+  char bytes[65536];
+  const ssize_t count = read(output_, bytes, sizeof bytes);
+  if (count == 0) close_if_open(output_);  // poll() ignores what is closed
+  if (count <= 0) return;
+  printed_.append(bytes, static_cast<std::size_t>(count));
+  if (printed_.size() > kRememberedOutput) printed_.erase(0, printed_.size() - kRememberedOutput);
+}
+
+void IsolatedProcess::kill_and_reap() {
+  if (reaped_) return;
+  // Give one that is ending on its own the time to: its status says why.
+  int status = 0;
+  pid_t ended = 0;
+  for (int i = 0; i < 200 && !hung_ && !finished_ && ended == 0; ++i) {
+    ended = waitpid(child_, &status, WNOHANG);
+    if (ended == 0) usleep(1000);
+  }
+  kill(-child_, SIGKILL);
+  if (ended == 0) {
+    kill(child_, SIGKILL);
+    while (waitpid(child_, &status, 0) == -1 && errno == EINTR) {
+    }
+  }
+  reaped_ = true;
+  if (output_ >= 0) drain_output();
+  if (!finished_) judge(status);
+}
+
+void IsolatedProcess::judge(int status) {
+  ProcessEnd end;
+  const bool in_call = shared_->call_began != 0;
+  if (hung_) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", limits_.seconds_per_call);
+    end.hung = true;
+    end.text = in_call ? "did not return within " + std::string(seconds) + " s (--time-limit)"
+                       : "returned, but its process then stood still";
+  } else if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    end.text = (number == SIGKILL ? "was ended by " : "crashed with ") + signal_name(number);
+    const std::string where = to_string(shared_->fault);
+    end.bad_access = number == SIGSEGV || number == SIGBUS;
+    if (end.bad_access && !where.empty()) end.text += ": " + where;
+    if (!in_call) end.text += ", after a call that returned: has it damaged memory?";
+  } else {
+    end.text = "called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
+  }
+  if (const std::string line = last_line(printed_); !line.empty())
+    end.text += "; the last line that it printed: " + line;
+  end_ = end;
+}
+
+}  // namespace paged

@@ -1,0 +1,288 @@
+#include "tests/harness/plugin.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/host_device.h"
+#include "tests/harness/plugin_description.h"
+#include "tests/harness/plugin_library.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+namespace paged {
+namespace {
+
+/// The device of a kernel that isn't run here.
+class AbsentDevice : public Device {
+ public:
+  explicit AbsentDevice(Backend backend) : backend_(backend) {
+    limits_ = {"the kernel's device", ~std::size_t{0}};
+  }
+  Backend backend() const override { return backend_; }
+  const DeviceLimits& limits() const override { return limits_; }
+  bool watches_accesses() const override { return false; }
+  void* allocate(std::size_t, const std::string&) override { throw absent(); }
+  void release(void*) override {}
+  void upload(void*, const void*, std::size_t) override { throw absent(); }
+  void download(void*, const void*, std::size_t) override { throw absent(); }
+  void forget(void*, std::size_t) override { throw absent(); }
+  void finish() override { throw absent(); }
+  std::vector<Finding> take_findings() override { return {}; }
+
+ private:
+  static DeviceError absent() { return DeviceError("this process runs no kernel of a library"); }
+  Backend backend_;
+  DeviceLimits limits_;
+};
+
+/// dlopen() looks elsewhere for a name without a slash.
+std::string absolute_path(const std::string& file) { return std::filesystem::absolute(file); }
+
+// ---- numbers as fields of messages --------------------------------------------------------------
+std::string field_of(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", value);  // to the bit
+  return text;
+}
+double number_in(const std::string& field) { return std::strtod(field.c_str(), nullptr); }
+std::string field_of(bool value) { return value ? "1" : "0"; }
+
+Message message_of(const Verdict& v) {
+  return {field_of(v.held),
+          field_of(v.faulty),
+          field_of(v.max_abs_error),
+          field_of(v.bound_used),
+          v.message,
+          v.broken_execution,
+          v.cause};
+}
+
+Verdict verdict_in(const Message& message) {
+  Verdict verdict;
+  verdict.held = message.at(0) == "1";
+  verdict.faulty = message.at(1) == "1";
+  verdict.max_abs_error = number_in(message.at(2));
+  verdict.bound_used = number_in(message.at(3));
+  verdict.message = message.at(4);
+  verdict.broken_execution = message.at(5);
+  verdict.cause = message.at(6);
+  return verdict;
+}
+
+/// A failure for which the kernel, not its result, is to blame.
+Verdict faulty(std::string message) {
+  Verdict verdict = Verdict::fail(std::move(message));
+  verdict.faulty = true;
+  return verdict;
+}
+
+Verdict verdict_of(const ProcessEnd& end) {
+  Verdict verdict = faulty("the kernel " + end.text);
+  if (end.bad_access) verdict.broken_execution = "in-bounds";
+  return verdict;
+}
+
+// ---- in the kernel's process --------------------------------------------------------------------
+/// Loads the library, describes it and looks for its device; sends what came of it.
+void describe_to_parent(const std::string& file, ParentLine& line) {
+  try {
+    line.call_begins();
+    const PluginLibrary library = open_library(file);
+    DescriptionTexts texts;
+    const paged_kernel_description description = describe(library, file, texts);
+    line.call_ends();
+    const std::string why_no_device =
+        description.memory == PAGED_CUDA_MEMORY ? why_no_cuda_device() : "";
+    line.send({"", std::string(reinterpret_cast<const char*>(&description), sizeof description),
+               texts.name, texts.promises, texts.breaks, field_of(texts.has_promises),
+               why_no_device});
+  } catch (const std::exception& error) {
+    line.send({error.what()});
+  }
+}
+
+/// The kernel in the process that may run it.
+class LoadedPlugin {
+ public:
+  LoadedPlugin(const Plugin& plugin, ParentLine& line)
+      : device_(plugin.backend == Backend::cuda ? make_device(Backend::cuda)
+                                                : std::make_unique<HostDevice>()) {
+    if (const auto* host = dynamic_cast<const HostDevice*>(device_.get()))
+      line.locate_faults_on(*host);
+    line.call_begins();
+    const PluginLibrary library = open_library(absolute_path(plugin.file));
+    line.call_ends();
+    stage_ = runnable(plugin.stage, library, *device_, line);
+    kernel_ = std::make_unique<KernelUnderTest>(stage_, *device_);
+  }
+  KernelUnderTest& kernel() { return *kernel_; }
+
+ private:
+  std::unique_ptr<Device> device_;
+  Stage stage_;
+  std::unique_ptr<KernelUnderTest> kernel_;
+};
+
+/// What went wrong so that a run has no result, as a verdict.
+Verdict try_here(KernelUnderTest& kernel, const PlannedTry& planned, std::uint64_t seed) {
+  try {
+    return try_invariant(*planned.invariant, kernel, *planned.c, seed);
+  } catch (const std::exception& error) {
+    return faulty(error.what());
+  }
+}
+
+/// Verdicts from `first` on, until one shows that this process may no longer be sound: a kernel that
+/// wrote where it must not, a CUDA context that an error has spoilt.
+void try_from(const Plugin& plugin, const std::vector<PlannedTry>& tries, std::size_t first,
+              std::uint64_t seed, ParentLine& line) {
+  LoadedPlugin loaded(plugin, line);
+  for (std::size_t i = first; i < tries.size(); ++i) {
+    const Verdict verdict = try_here(loaded.kernel(), tries[i], seed);
+    line.send(message_of(verdict));
+    if (verdict.faulty) return;
+  }
+}
+
+void run_to_parent(const Plugin& plugin, const Case& c, ParentLine& line) {
+  LoadedPlugin loaded(plugin, line);
+  StageRun run;
+  try {
+    run = run_on_case(loaded.kernel(), c);
+  } catch (const std::exception& error) {
+    line.send({error.what()});
+    return;
+  }
+  const Tensor& output = run.outputs.output;
+  Message message = message_of(Verdict{run.comparison.passed, run.comparison.message,
+                                       run.comparison.max_abs_error, run.comparison.bound_used});
+  message.push_back(field_of(run.comparison.relative_l2));
+  message.push_back(field_of(run.comparison.cosine_distance));
+  message.emplace_back(reinterpret_cast<const char*>(output.data()), output.size_in_bytes());
+  message.insert(message.end(), run.faults.begin(), run.faults.end());
+  line.send(message);
+}
+
+// ---- in ours ------------------------------------------------------------------------------------
+/// Index of the first try of another invariant.
+std::size_t next_invariant(const std::vector<PlannedTry>& tries, std::size_t i) {
+  const Invariant* const invariant = tries[i].invariant;
+  while (i < tries.size() && tries[i].invariant == invariant) ++i;
+  return i;
+}
+
+/// Lists what is left out from `first` on, once for each invariant.
+void leave_out(const std::vector<PlannedTry>& tries, std::size_t first, std::size_t last,
+               const std::string& why, std::vector<NotTried>& not_tried) {
+  for (std::size_t i = first; i < last;) {
+    const std::size_t next = std::min(next_invariant(tries, i), last);
+    not_tried.push_back(
+        {tries[i].invariant->id,
+         std::to_string(next - i) + (next - i == 1 ? " case" : " cases") + ", " + why});
+    i = next;
+  }
+}
+
+}  // namespace
+
+Plugin load_plugin(const std::string& file, const ProcessLimits& limits) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError("--kernel is '" + file + "': " + why);
+  };
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) refuse("there is no such file");
+  if (!std::filesystem::is_regular_file(file, error)) refuse("it is no file");
+  IsolatedProcess process(limits,
+                          [&](ParentLine& line) { describe_to_parent(absolute_path(file), line); });
+  const std::optional<Message> message = process.receive();
+  if (!message) refuse("while it was loaded and described, it " + process.end()->text);
+  if (message->size() == 1) refuse(message->front());
+  paged_kernel_description description;
+  std::memcpy(&description, message->at(1).data(), sizeof description);
+  Plugin plugin{file, limits, Backend::cpu, {}};
+  try {
+    plugin.stage = stage_described_by(
+        description, {message->at(2), message->at(3), message->at(4), message->at(5) == "1"});
+  } catch (const InputError& wrong) {
+    refuse(wrong.what());
+  }
+  if (description.memory == PAGED_CUDA_MEMORY) {
+    plugin.backend = Backend::cuda;
+    plugin.limits.data_bytes = 0;  // CUDA takes address space as it likes
+    if (const std::string& why = message->at(6); !why.empty())
+      refuse("it takes pointers of a CUDA device; " + why);
+  }
+  return plugin;
+}
+
+PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
+                         const std::function<void(const CheckResult&)>& done) {
+  AbsentDevice absent(plugin.backend);
+  const KernelUnderTest kernel(plugin.stage, absent);
+  const CheckPlan plan = plan_checks(kernel, request);
+  PluginCheck check{{}, plan.not_tried};
+  std::size_t next = 0;
+  const auto add = [&](Verdict verdict) {
+    CheckResult result = result_of(kernel, plan.tries[next++], std::move(verdict));
+    result.kernel_file = plugin.file;
+    check.results.push_back(std::move(result));
+    if (done) done(check.results.back());
+  };
+  constexpr int kMostHangs = 3;
+  int hangs = 0;
+  while (next < plan.tries.size()) {
+    IsolatedProcess process(plugin.limits, [&](ParentLine& line) {
+      try_from(plugin, plan.tries, next, request.seed, line);
+    });
+    while (const std::optional<Message> message = process.receive()) add(verdict_in(*message));
+    if (!process.end()) continue;
+    const std::size_t after = next_invariant(plan.tries, next);
+    add(verdict_of(*process.end()));
+    leave_out(
+        plan.tries, next, after,
+        "left out after the one before " + std::string(process.end()->hung ? "hung" : "ended"),
+        check.not_tried);
+    next = after;
+    hangs += process.end()->hung ? 1 : 0;
+    if (hangs < kMostHangs) continue;
+    leave_out(plan.tries, next, plan.tries.size(),
+              "left out after " + std::to_string(kMostHangs) + " calls that did not return",
+              check.not_tried);
+    break;
+  }
+  return check;
+}
+
+StageRun run_plugin_on_case(const Plugin& plugin, const Case& c) {
+  AbsentDevice absent(plugin.backend);
+  KernelUnderTest(plugin.stage, absent).check_supported(c.problem);
+  StageRun run;
+  run.stage = plugin.stage.name;
+  run.case_name = c.name;
+  run.backend = name_of(plugin.backend);
+  IsolatedProcess process(plugin.limits, [&](ParentLine& line) { run_to_parent(plugin, c, line); });
+  const std::optional<Message> message = process.receive();
+  if (!message || message->size() == 1) {
+    run.comparison.passed = false;
+    run.faults = {message ? message->front() : "the kernel " + process.end()->text};
+    return run;
+  }
+  const Verdict verdict = verdict_in(*message);
+  run.comparison.passed = verdict.held;
+  run.comparison.message = verdict.message;
+  run.comparison.max_abs_error = verdict.max_abs_error;
+  run.comparison.bound_used = verdict.bound_used;
+  run.comparison.relative_l2 = number_in(message->at(7));
+  run.comparison.cosine_distance = number_in(message->at(8));
+  run.outputs.output = Tensor(same_as(c.problem.scalar), c.problem.query.shape());
+  std::memcpy(run.outputs.output.data(), message->at(9).data(), message->at(9).size());
+  run.faults.assign(message->begin() + 10, message->end());
+  return run;
+}
+
+}  // namespace paged

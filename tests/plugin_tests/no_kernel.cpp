@@ -1,0 +1,2 @@
+// A shared library without a kernel.
+extern "C" int number() { return 7; }

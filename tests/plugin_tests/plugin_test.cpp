@@ -1,0 +1,343 @@
+// `paged check --kernel LIB.so` with kernels that are right, that have a mistake, and that do whatever
+// a kernel can do to the process that calls it.
+#include "kernels/device.h"
+#include "tests/harness/invariant.h"
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/paged_tests/case_text.h"
+#include "tests/paged_tests/child_process.h"
+#include "tests/reference/error_message.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paged {
+namespace {
+
+using nlohmann::json;
+using testing::case_text;
+using testing::content_of;
+using testing::ProcessResult;
+using testing::run_paged;
+using testing::TemporaryFolder;
+using Arguments = std::vector<std::string>;
+
+const std::string kTestKernel = PAGED_TEST_KERNEL;
+
+/// What the tool said about the test kernel, and what it wrote.
+struct Check {
+  ProcessResult process;
+  json report;
+
+  /// Results that did not come out as expected, of all invariants or of one.
+  std::vector<json> failures(const std::string& invariant = "") const {
+    std::vector<json> failed;
+    for (const json& result : report.at("results"))
+      if (result.at("passed") != result.at("expected") &&
+          (invariant.empty() || result.at("invariant") == invariant))
+        failed.push_back(result);
+    return failed;
+  }
+  std::string reason_not_tried(const std::string& invariant) const {
+    for (const json& left_out : report.at("not_tried"))
+      if (left_out.at("invariant") == invariant) return left_out.at("reason");
+    return "";
+  }
+};
+
+class PluginTest : public ::testing::Test {
+ protected:
+  /// `paged check --kernel` with a JSON report; `settings` are what the test kernel is asked for.
+  Check check(const Arguments& more, const std::vector<std::string>& settings,
+              const std::string& kernel = kTestKernel) const {
+    const std::string report = (folder_ / "report.json").string();
+    Arguments arguments = {"check", "--kernel", kernel, "--json", report};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Check check{run_paged(arguments, settings), {}};
+    if (const std::string text = content_of(report); !text.empty())
+      check.report = json::parse(text);
+    return check;
+  }
+  /// Of one invariant on one small case.
+  Check check_quickly(const std::string& does, const Arguments& more = {},
+                      const std::string& invariant = "reference") const {
+    Arguments arguments = {"--invariant", invariant, "--case",
+                           folder_.write("case.json", case_text({{"scalar", "\"f32\""}})).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return check(arguments, {"PAGED_TEST_DOES=" + does});
+  }
+  /// Exit status 2 and one line that names the file and every word.
+  static void expect_refused(const Arguments& arguments, const std::vector<std::string>& settings,
+                             const std::vector<std::string>& words) {
+    const ProcessResult result = run_paged(arguments, settings);
+    EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    for (const std::string& word : words)
+      EXPECT_NE(result.err.find(word), std::string::npos) << word << " is not in " << result.err;
+  }
+
+  TemporaryFolder folder_;
+};
+
+// ---- right kernels ----------------------------------------------------------------------------
+/// Every invariant is tried or said not to be, and all that are tried hold.
+void expect_all_held(const Check& check) {
+  EXPECT_EQ(check.process.exit_status, 0) << check.process.out << check.process.err;
+  ASSERT_FALSE(check.report.is_null());
+  EXPECT_EQ(check.report.at("failed"), 0);
+  for (const json& failure : check.failures()) ADD_FAILURE() << failure.dump(2);
+  std::set<std::string> mentioned;
+  for (const json& result : check.report.at("results")) mentioned.insert(result.at("invariant"));
+  for (const json& left_out : check.report.at("not_tried")) {
+    EXPECT_FALSE(mentioned.contains(left_out.at("invariant"))) << left_out.dump();
+    EXPECT_NE(left_out.at("reason"), "");
+    mentioned.insert(left_out.at("invariant"));
+  }
+  for (const Invariant& invariant : invariants())
+    EXPECT_TRUE(mentioned.contains(invariant.id)) << invariant.id;
+}
+
+TEST_F(PluginTest, ARightKernelKeepsEverythingInTheClassicLayoutAndIn8BitFloats) {
+  const Check all = check({}, {"PAGED_TEST_LAYOUT=0", "PAGED_TEST_SCALAR=1"});
+  expect_all_held(all);
+  EXPECT_EQ(all.report.at("not_tried").size(), 7U) << all.report.at("not_tried").dump(2);
+  for (const char* invariant : {"cache-write", "copy-on-write", "partition-invariance", "in-bounds",
+                                "no-race", "no-uninitialised", "no-barrier-divergence"})
+    EXPECT_NE(all.reason_not_tried(invariant), "") << invariant;
+  const json& result = all.report.at("results").at(0);
+  EXPECT_EQ(result.at("stage"), "test-kernel");
+  EXPECT_EQ(result.at("kernel"), kTestKernel);
+  EXPECT_EQ(result.at("backend"), "cpu");
+  EXPECT_NE(all.process.out.find("not tried:"), std::string::npos);
+}
+
+TEST_F(PluginTest, ARightKernelKeepsEverythingWhereTokensComeBeforeHeads) {
+  expect_all_held(check({}, {"PAGED_TEST_LAYOUT=1", "PAGED_TEST_SCALAR=0"}));
+}
+
+TEST_F(PluginTest, ARightKernelKeepsEverythingWhereHeadsComeBeforeTokens) {
+  expect_all_held(check({}, {"PAGED_TEST_LAYOUT=2", "PAGED_TEST_SCALAR=2"}));
+}
+
+TEST_F(PluginTest, TheExampleInCIsRight) {
+  const Check all = check({}, {}, std::string(PAGED_EXAMPLES) + "/naive.so");
+  expect_all_held(all);
+  for (const char* invariant : {"alibi", "block-sparse", "fp8-scale"})
+    EXPECT_NE(all.reason_not_tried(invariant), "") << invariant;
+}
+
+TEST_F(PluginTest, AKernelIsHeldToWhatItPromisesAndBreaksOnly) {
+  const Check little = check({}, {"PAGED_TEST_DOES=promises_little"});
+  EXPECT_EQ(little.process.exit_status, 0);
+  for (const json& result : little.report.at("results"))
+    EXPECT_TRUE(result.at("invariant") == "reference" || result.at("invariant") == "determinism");
+  EXPECT_NE(little.reason_not_tried("tail-isolation"), "");
+  // Right where it says that it is wrong: that is a false statement.
+  const Check broken =
+      check({"--invariant", "tail-isolation"}, {"PAGED_TEST_DOES=breaks_isolation"});
+  EXPECT_EQ(broken.process.exit_status, 1);
+  EXPECT_FALSE(broken.failures("tail-isolation").empty());
+}
+
+TEST_F(PluginTest, RunComparesWithTheReferenceAndWritesTheOutput) {
+  const std::string output = (folder_ / "o.npy").string();
+  const std::string c = folder_.write("case.json", case_text({{"scalar", "\"f32\""}})).string();
+  const Arguments arguments = {"run",    "--kernel", kTestKernel,
+                               "--case", c,          "--output",
+                               output,   "--json",   (folder_ / "run.json").string()};
+  const ProcessResult result = run_paged(arguments);
+  EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+  EXPECT_EQ(content_of(output).size() % 128, 4 * 2 * 64 * 4 % 128);
+  const json run = json::parse(content_of(folder_ / "run.json")).at("results").at(0);
+  EXPECT_EQ(run.at("stage"), "test-kernel");
+  EXPECT_TRUE(run.at("passed"));
+  EXPECT_GT(run.at("bound_used"), 0);
+  // A kernel that crashes has no output to write.
+  std::filesystem::remove(output);
+  const ProcessResult crashed = run_paged(arguments, {"PAGED_TEST_DOES=reads_null"});
+  EXPECT_EQ(crashed.exit_status, 1);
+  EXPECT_NE(crashed.out.find("SIGSEGV"), std::string::npos) << crashed.out;
+  EXPECT_TRUE(content_of(output).empty());
+}
+
+// ---- mistakes ---------------------------------------------------------------------------------
+TEST_F(PluginTest, MistakesBreakTheirInvariantAndAreNamed) {
+  struct Mistake {
+    const char* does;
+    const char* invariant;
+    const char* cause;
+  };
+  for (const Mistake& mistake : {Mistake{"tail_not_masked", "tail-isolation", "tail-not-masked"},
+                                 Mistake{"kv_head_modulo", "head-isolation", "wrong-kv-head"},
+                                 Mistake{"table_ignored", "block-permutation", "table-ignored"}}) {
+    const Check one =
+        check({"--invariant", std::string("reference,") + mistake.invariant},
+              {std::string("PAGED_TEST_DOES=") + mistake.does, "PAGED_TEST_LAYOUT=2"});
+    EXPECT_EQ(one.process.exit_status, 1) << mistake.does;
+    EXPECT_FALSE(one.failures(mistake.invariant).empty()) << mistake.does;
+    std::map<std::string, int> causes;
+    for (const json& failure : one.failures("reference")) ++causes[failure.at("cause")];
+    const auto commonest =
+        std::max_element(causes.begin(), causes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    ASSERT_NE(commonest, causes.end()) << mistake.does;
+    EXPECT_EQ(commonest->first, mistake.cause);
+  }
+}
+
+TEST_F(PluginTest, TheWrongExampleIsCaughtAsItsPageSays) {
+  const Check all = check({}, {}, std::string(PAGED_EXAMPLES) + "/wrong.so");
+  EXPECT_EQ(all.process.exit_status, 1);
+  EXPECT_FALSE(all.failures("tail-isolation").empty());
+  EXPECT_TRUE(all.failures("head-isolation").empty());
+  const std::vector<json> wrong = all.failures("reference");
+  ASSERT_FALSE(wrong.empty());
+  EXPECT_EQ(wrong.front().at("cause"), "tail-not-masked");
+}
+
+// ---- misbehaviour -----------------------------------------------------------------------------
+struct Misbehaviour {
+  const char* does;
+  std::vector<const char*> words;  ///< of its report
+};
+
+class MisbehaviourTest : public PluginTest, public ::testing::WithParamInterface<Misbehaviour> {};
+
+/// One failed result with the invariant and the case, in one line, within the time there is.
+TEST_P(MisbehaviourTest, IsOneClearReport) {
+  const bool of_inputs = std::string(GetParam().does) == "changes_cache";
+  const Check one = check_quickly(GetParam().does, {"--time-limit", "0.3", "--memory-limit", "64"},
+                                  of_inputs ? "writes-only-output" : "reference");
+  EXPECT_EQ(one.process.exit_status, 1) << one.process.out << one.process.err;
+  EXPECT_EQ(one.process.err, "");
+  ASSERT_FALSE(one.report.is_null());
+  ASSERT_EQ(one.failures().size(), 1U);
+  const std::string message = one.failures().front().at("message");
+  for (const char* word : GetParam().words)
+    EXPECT_NE(message.find(word), std::string::npos) << word << " is not in " << message;
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'),
+            std::string(GetParam().does) == "returns_error");  // the tool shows it as \x0A
+  EXPECT_NE(one.process.out.find(of_inputs ? "writes-only-output, case" : "reference, case"),
+            std::string::npos)
+      << one.process.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MisbehaviourTest,
+    ::testing::Values(
+        Misbehaviour{"reads_null", {"SIGSEGV", "it read", "null pointer"}},
+        Misbehaviour{"aborts", {"SIGABRT", "test_kernel: this cannot be"}},
+        Misbehaviour{"exits", {"called exit(3)"}},
+        Misbehaviour{"exits_without_error", {"called exit(0)"}},
+        Misbehaviour{"throws", {"exception", "no such kernel"}},
+        Misbehaviour{"hangs", {"did not return within 0.3 s"}},
+        Misbehaviour{"overflows_stack", {"SIGSEGV"}},
+        Misbehaviour{"returns_error", {"error 42", "answer"}},
+        Misbehaviour{"takes_all_memory", {"SIGABRT", "bad_alloc"}},
+        Misbehaviour{"asks_for_less_than_nothing", {"paged_kernel_workspace", "-1"}},
+        Misbehaviour{"reads_past_table", {"SIGSEGV", "it read", "past the end of 'block_tables'"}},
+        Misbehaviour{"writes_past_output", {"SIGSEGV", "it wrote", "past the end of 'output'"}},
+        Misbehaviour{"writes_before_output", {"4 bytes before the start of 'output'"}},
+        Misbehaviour{"changes_cache", {"changed its input 'key_cache'"}}),
+    [](const auto& info) { return std::string(info.param.does); });
+
+TEST_F(PluginTest, TalkingAndLeavingAProcessBehindDoNoHarm) {
+  for (const char* does : {"floods", "leaves_a_process"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Check one = check_quickly(does);
+    EXPECT_EQ(one.process.exit_status, 0) << one.process.out << one.process.err;
+    EXPECT_EQ(one.process.out.find("another line"), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  }
+}
+
+TEST_F(PluginTest, AKernelThatAlwaysHangsIsGivenUp) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Check all = check({"--time-limit", "0.2"}, {"PAGED_TEST_DOES=hangs"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(all.process.exit_status, 1);
+  EXPECT_EQ(all.failures().size(), 3U);
+  EXPECT_NE(all.reason_not_tried("tail-isolation").find("3 calls"), std::string::npos);
+}
+
+TEST_F(PluginTest, AKernelThatAlwaysCrashesFailsEveryInvariantOnce) {
+  const Check all = check({}, {"PAGED_TEST_DOES=reads_null"});
+  EXPECT_EQ(all.process.exit_status, 1);
+  std::set<std::string> failed;
+  for (const json& failure : all.failures()) {
+    EXPECT_TRUE(failed.insert(failure.at("invariant")).second) << failure.dump();
+    EXPECT_EQ(failure.at("broken_execution"), "in-bounds");
+  }
+  EXPECT_TRUE(failed.contains("reference") && failed.contains("block-sparse"));
+}
+
+// ---- libraries that cannot be used --------------------------------------------------------------
+TEST_F(PluginTest, WhatIsNoKernelIsRefusedInOneLine) {
+  const auto refused = [](const std::string& file, const std::vector<std::string>& words) {
+    for (const char* command : {"check", "run"})
+      expect_refused({command, "--kernel", file}, {}, words);
+  };
+  refused((folder_ / "nothing.so").string(), {"nothing.so", "no such file"});
+  refused(folder_.path().string(), {"it is no file"});
+  refused(folder_.write("text.so", "not a library\n").string(), {"text.so", "cannot be loaded"});
+  refused(folder_.write("line\nend.so", "").string(), {"line\\x0Aend.so"});
+  refused(PAGED_NO_KERNEL, {"paged_kernel_describe", "paged_decode.h"});
+}
+
+TEST_F(PluginTest, WrongDescriptionsAreRefusedInOneLine) {
+  const std::map<std::string, std::vector<std::string>> wrong = {
+      {"has_another_version", {"version 99", "version 3"}},
+      {"has_no_name", {"name"}},
+      {"has_an_unprintable_name", {"bell\\x07", "control characters"}},
+      {"has_no_scalar", {"scalars are 0"}},
+      {"promises_what_is_not_there", {"promises", "refrence", "there is no invariant"}},
+      {"describes_nothing", {"NULL"}},
+      {"crashes_when_described", {"SIGSEGV"}},
+      {"exits_when_described", {"exit(0)"}}};
+  for (const auto& [does, words] : wrong)
+    expect_refused({"check", "--kernel", kTestKernel}, {"PAGED_TEST_DOES=" + does}, words);
+  expect_refused({"check", "--kernel", kTestKernel}, {"PAGED_TEST_LAYOUT=3"},
+                 {"cache_layout", "3"});
+  if (!why_no_cuda_device().empty())
+    expect_refused({"check", "--kernel", kTestKernel}, {"PAGED_TEST_DOES=wants_cuda"}, {"CUDA"});
+}
+
+TEST_F(PluginTest, OptionsThatGoWithStagesOnlyAreRefused) {
+  const Arguments base = {"check", "--kernel", kTestKernel};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const Arguments& more : {Arguments{"--stage", "4"},
+                                {"--backend", "cuda"},
+                                {"--unchecked"},
+                                {"--schedule", "random"},
+                                {"--probabilities", "f32"}})
+    expect_refused(with(more), {}, {more.front(), "--kernel"});
+  expect_refused(with({"--time-limit", "soon"}), {}, {"soon", "seconds"});
+  expect_refused(with({"--time-limit", "0"}), {}, {"--time-limit", "0.01"});
+  expect_refused(with({"--memory-limit", "-1"}), {}, {"--memory-limit", "-1"});
+  expect_refused({"check", "--time-limit", "1"}, {}, {"--kernel"});
+  expect_refused(with({"--invariant", "no-race"}), {}, {"no-race", "CPU machine"});
+  expect_refused(with({"--invariant", "cache-write"}), {}, {"cache-write", "caches"});
+}
+
+#ifdef PAGED_HAS_CUDA
+TEST_F(PluginTest, TheExampleInCudaIsRight_cuda) {
+  if (const std::string why = why_no_cuda_device(); !why.empty()) GTEST_SKIP() << why;
+  expect_all_held(check({}, {}, std::string(PAGED_EXAMPLES) + "/naive_cuda.so"));
+}
+#else
+TEST_F(PluginTest, TheExampleInCudaIsRight_cuda) { GTEST_SKIP() << why_no_cuda_device(); }
+#endif
+
+}  // namespace
+}  // namespace paged

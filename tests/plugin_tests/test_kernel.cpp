@@ -1,0 +1,259 @@
+// A kernel in a shared library that does whatever a test asks for in the environment:
+//   PAGED_TEST_LAYOUT   0, 1 or 2: the layout of the caches (paged_cache_layout)
+//   PAGED_TEST_SCALAR   0, 1 or 2: the element type (paged_element_type)
+//   PAGED_TEST_DOES     one mistake, or one kind of misbehaviour; "right" if it isn't set
+#include "kernels/paged_decode.h"
+#include "reference/block_sparsity.h"
+
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string text_of(const char* variable, const char* otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : text;
+}
+
+bool does(const char* what) {
+  static const std::string asked = text_of("PAGED_TEST_DOES", "right");
+  return asked == what;
+}
+
+// ---- elements -----------------------------------------------------------------------------------
+/// An 8-bit float; `ieee` has infinities where the exponent is all ones.
+float from_fp8(unsigned code, int mantissa_bits, int bias, bool ieee) {
+  const unsigned mantissa = code & ((1U << mantissa_bits) - 1);
+  const int exponent = static_cast<int>((code & 0x7F) >> mantissa_bits);
+  const float sign = (code & 0x80) != 0 ? -1 : 1;
+  const float fraction = static_cast<float>(mantissa) / static_cast<float>(1 << mantissa_bits);
+  if (ieee && exponent == 31)
+    return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::nanf("");
+  if (!ieee && (code & 0x7F) == 0x7F) return std::nanf("");
+  return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias)
+                               : std::ldexp(1 + fraction, exponent - bias));
+}
+
+template <typename Stored>
+Stored element(const void* base, std::int64_t i) {
+  Stored stored;
+  std::memcpy(&stored,
+              static_cast<const char*>(base) + i * static_cast<std::int64_t>(sizeof stored),
+              sizeof stored);
+  return stored;
+}
+
+float load(int type, const void* base, std::int64_t i) {
+  switch (type) {
+    case PAGED_F32:
+      return element<float>(base, i);
+    case PAGED_F16:
+      return static_cast<float>(element<_Float16>(base, i));
+    case PAGED_BF16:
+      return std::bit_cast<float>(std::uint32_t{element<std::uint16_t>(base, i)} << 16);
+    case PAGED_E4M3:
+      return from_fp8(element<std::uint8_t>(base, i), 3, 7, false);
+    default:
+      return from_fp8(element<std::uint8_t>(base, i), 2, 15, true);
+  }
+}
+
+std::uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return 0x7FC0;
+  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+void store(int type, void* base, std::int64_t i, float value) {
+  if (type == PAGED_F32) static_cast<float*>(base)[i] = value;
+  if (type == PAGED_F16) static_cast<_Float16*>(base)[i] = static_cast<_Float16>(value);
+  if (type == PAGED_BF16) static_cast<std::uint16_t*>(base)[i] = to_bf16(value);
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+class Attention {
+ public:
+  Attention(const paged_decode_args& args, int seq, int head)
+      : a_(args),
+        seq_(seq),
+        head_(head),
+        kv_head_(does("kv_head_modulo") ? head % args.num_kv_heads
+                                        : head / (args.num_heads / args.num_kv_heads)),
+        row_(std::int64_t{seq} * args.num_heads + head),
+        sparsity_{args.sparse_local_blocks, args.sparse_vert_stride, args.sparse_block_size,
+                  args.sparse_head_sliding_step, args.tensor_parallel_rank} {}
+
+  void run() const {
+    std::vector<float> logits = all_logits();
+    float maximum = -std::numeric_limits<float>::infinity();
+    for (const float logit : logits) maximum = std::fmax(maximum, logit);
+    const bool any = maximum > -std::numeric_limits<float>::infinity();
+    float sum = 0;
+    for (float& logit : logits) {
+      logit = std::isinf(logit) && logit < 0 ? 0 : std::exp(logit - maximum);
+      sum += logit;
+    }
+    if (any || sum != sum) write(logits, sum);
+    if (!any && sum == sum) write({}, 1);
+    a_.lse[row_] = any ? maximum + std::log(sum) : maximum;
+    if (a_.maxima != nullptr) a_.maxima[row_] = maximum;
+    if (a_.sums != nullptr) a_.sums[row_] = sum;
+  }
+
+ private:
+  int num_tokens() const {
+    const int seq_len = a_.seq_lens[seq_];
+    if (!does("tail_not_masked")) return seq_len;
+    return (seq_len + a_.block_size - 1) / a_.block_size * a_.block_size;
+  }
+
+  std::int64_t block_of(int token) const {
+    const int page = token / a_.block_size;
+    if (does("table_ignored")) return page;
+    return a_.block_tables[std::int64_t{seq_} * a_.max_num_blocks_per_seq + page];
+  }
+
+  float key(int token, int dim) const {
+    const std::int64_t block =
+        block_of(token) * a_.key_block_stride + kv_head_ * a_.key_head_stride;
+    const int offset = token % a_.block_size;
+    const int x = a_.cache == PAGED_F32 ? 4 : a_.cache <= PAGED_BF16 ? 8 : 16;
+    const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
+                                      ? (dim / x * a_.block_size + offset) * x + dim % x
+                                      : offset * a_.key_token_stride + dim;
+    return a_.k_scale * load(a_.cache, a_.key_cache, block + in_block);
+  }
+
+  float value(int token, int dim) const {
+    const std::int64_t block =
+        block_of(token) * a_.value_block_stride + kv_head_ * a_.value_head_stride;
+    const int offset = token % a_.block_size;
+    const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
+                                      ? dim * a_.block_size + offset
+                                      : offset * a_.value_token_stride + dim;
+    return a_.v_scale * load(a_.cache, a_.value_cache, block + in_block);
+  }
+
+  /// -infinity for pages that block-sparse attention leaves out.
+  std::vector<float> all_logits() const {
+    std::vector<float> logits(static_cast<std::size_t>(num_tokens()),
+                              -std::numeric_limits<float>::infinity());
+    const int seq_len = a_.seq_lens[seq_];
+    const int stripe = sparsity_.stripe_offset(head_, a_.num_heads, kv_head_, a_.num_kv_heads);
+    const std::int64_t query = seq_ * a_.query_stride + std::int64_t{head_} * a_.head_size;
+    for (int token = 0; token < num_tokens(); ++token) {
+      const bool chosen =
+          sparsity_.takes_part(token / a_.block_size, seq_len, a_.block_size, stripe);
+      float dot = 0;
+      for (int dim = 0; dim < a_.head_size && chosen; ++dim)
+        dot += load(a_.scalar, a_.query, query + dim) * key(token, dim);
+      const float bias = a_.alibi_slopes == nullptr
+                             ? 0
+                             : a_.alibi_slopes[head_] * static_cast<float>(token - (seq_len - 1));
+      if (chosen) logits[static_cast<std::size_t>(token)] = a_.scale * dot + bias;
+      if (a_.logits != nullptr && token < seq_len)
+        a_.logits[row_ * a_.logits_stride + token] = logits[static_cast<std::size_t>(token)];
+    }
+    return logits;
+  }
+
+  void write(const std::vector<float>& weights, float sum) const {
+    for (int dim = 0; dim < a_.head_size; ++dim) {
+      float output = 0;
+      for (std::size_t token = 0; token < weights.size(); ++token)
+        if (weights[token] != 0) output += weights[token] * value(static_cast<int>(token), dim);
+      store(a_.scalar, a_.output, row_ * a_.head_size + dim, output / sum);
+    }
+  }
+
+  const paged_decode_args& a_;
+  int seq_, head_, kv_head_;
+  std::int64_t row_;
+  paged::BlockSparsity sparsity_;
+};
+
+// ---- misbehaviour -------------------------------------------------------------------------------
+/// Deeper than any stack.
+int recurse(int depth) {
+  volatile char frame[4096];
+  frame[0] = 1;
+  return depth == 0 ? frame[0] : recurse(depth - 1) + frame[0];
+}
+
+/// What is done before the attention; an error code for the caller.
+std::int32_t misbehave(const paged_decode_args& a) {
+  const auto elements = std::int64_t{a.num_seqs} * a.num_heads * a.head_size;
+  if (does("reads_null")) std::printf("%d", *static_cast<volatile int*>(nullptr));
+  if (does("aborts")) {
+    std::fprintf(stderr, "test_kernel: this cannot be\n");
+    std::abort();
+  }
+  if (does("exits")) std::exit(3);
+  if (does("exits_without_error")) std::exit(0);
+  if (does("throws")) throw std::runtime_error("no such kernel");
+  if (does("hangs"))
+    while (true) usleep(1000);
+  if (does("overflows_stack")) return recurse(1 << 24);
+  if (does("returns_error")) return 42;
+  if (does("floods"))
+    for (int i = 0; i < 200'000; ++i) std::printf("another line of a kernel that talks: %d\n", i);
+  if (does("leaves_a_process") && fork() == 0)
+    while (true) pause();
+  if (does("takes_all_memory"))
+    for (int i = 0; i < 1'000'000; ++i) std::memset(new char[1 << 20], i, 1 << 20);
+  if (does("reads_past_table")) {
+    const auto entries = std::int64_t{a.num_seqs} * a.max_num_blocks_per_seq;
+    std::printf("%d", const_cast<const volatile std::int32_t*>(a.block_tables)[entries + 4]);
+  }
+  if (does("writes_past_output")) store(a.scalar, a.output, elements + 8, 1);
+  if (does("writes_before_output")) store(a.scalar, a.output, -1, 1);
+  if (does("changes_cache"))
+    store(a.cache, const_cast<void*>(a.key_cache), a.block_tables[0] * a.key_block_stride, 1);
+  return 0;
+}
+
+}  // namespace
+
+std::int32_t paged_kernel_run(const paged_decode_args* args) {
+  if (const std::int32_t error = misbehave(*args); error != 0) return error;
+  for (int seq = 0; seq < args->num_seqs; ++seq)
+    for (int head = 0; head < args->num_heads; ++head) Attention(*args, seq, head).run();
+  if (args->workspace != nullptr) std::memset(args->workspace, 0, 1000);
+  return 0;
+}
+
+std::int64_t paged_kernel_workspace(const paged_decode_args*) {
+  return does("asks_for_less_than_nothing") ? -1 : 1000;
+}
+
+const char* paged_kernel_error_text(std::int32_t error) {
+  return error == 42 ? "the\nanswer" : nullptr;
+}
+
+const paged_kernel_description* paged_kernel_describe() {
+  static paged_kernel_description d{};
+  const int scalar = std::atoi(text_of("PAGED_TEST_SCALAR", "0").c_str());
+  d.version = does("has_another_version") ? 99 : PAGED_DECODE_VERSION;
+  d.name = does("has_no_name") ? "" : does("has_an_unprintable_name") ? "bell\a" : "test-kernel";
+  d.cache_layout = std::atoi(text_of("PAGED_TEST_LAYOUT", "0").c_str());
+  d.scalars = does("has_no_scalar") ? 0 : 1U << scalar;
+  d.fp8_caches = scalar == PAGED_F16 ? 1U << PAGED_E4M3 | 1U << PAGED_E5M2 : 0;
+  d.features = PAGED_TAKES_ALIBI | PAGED_TAKES_BLOCK_SPARSE | PAGED_GIVES_LSE |
+               PAGED_GIVES_STATISTICS | PAGED_GIVES_LOGITS;
+  if (does("wants_cuda")) d.memory = PAGED_CUDA_MEMORY;
+  if (does("promises_what_is_not_there")) d.promises = "reference,refrence";
+  if (does("promises_little")) d.promises = "reference,determinism";
+  if (does("breaks_isolation")) d.breaks = "tail-isolation";
+  if (does("crashes_when_described")) d.name = reinterpret_cast<const char*>(8);
+  if (does("exits_when_described")) std::exit(0);
+  return does("describes_nothing") ? nullptr : &d;
+}
