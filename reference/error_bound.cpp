@@ -1,6 +1,7 @@
 #include "reference/error_bound.h"
 
 #include "reference/cache_layout.h"
+#include "reference/dot_product_bound.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,11 +23,12 @@ constexpr double kAnything = 1e30;
 /// Bound on the relative error after n roundings (Higham, lemma 3.1).
 double gamma(double n) { return n * kUnit / (1 - n * kUnit); }
 
-/// Longest chain of additions when `lanes` take n terms in turn, `run` at a time: a chain in each
-/// lane, then a tree.
+/// Additions that round on the way of one term when `lanes` take n terms in turn, `run` at a time: a
+/// chain in each lane, then a tree. Never more than there are other terms: adding zero is exact.
 double additions(double n, int lanes, int run = 1) {
-  return std::ceil(std::ceil(n / run) / lanes) * run +
-         std::ceil(std::log2(static_cast<double>(lanes)));
+  const double on_the_way = std::ceil(std::ceil(n / run) / lanes) * run +
+                            std::ceil(std::log2(static_cast<double>(lanes)));
+  return std::min(on_the_way, std::max(n - 1, 0.0));
 }
 
 /// Relative and absolute error of one rounding to a storage type.
@@ -54,35 +56,63 @@ double bound_products(ScalarType type) {
   return roundings * unit / (1 - roundings * unit);
 }
 
+/// Bound on the error of scale * k_scale * (q . k) of each token. [seq_len]
+Eigen::VectorXd bound_scaled_dots(const DecodeProblem& problem, const GatheredKv& kv,
+                                  const StageArithmetic& arithmetic, int seq, int head) {
+  const std::int64_t first =
+      (static_cast<std::int64_t>(seq) * problem.num_heads + head) * problem.head_size;
+  Eigen::VectorXd query(problem.head_size);
+  for (int dim = 0; dim < problem.head_size; ++dim) query[dim] = problem.query.read(first + dim);
+
+  const double scale = std::abs(problem.scale);
+  const double scalings = is_fp8(problem.cache()) ? 2 : 1;
+  Eigen::VectorXd bound(kv.keys.rows());
+  for (int token = 0; token < bound.size(); ++token) {
+    const Eigen::VectorXd products = kv.keys.row(token).transpose().cwiseProduct(query);
+    if (arithmetic.has_dot_order) {
+      const double dot =
+          bound_dot_product(products, dot_order(arithmetic, problem.scalar, problem.block_size));
+      bound[token] = scale * (dot + gamma(scalings) * (std::abs(products.sum()) + dot));
+    } else {
+      // In any order: each product is rounded once, then come the additions of its partial sum and
+      // those of the partial sums, then the scales.
+      const double lanes = arithmetic.lanes_per_dot;
+      const double roundings = 1 + std::ceil(problem.head_size / lanes) + (lanes - 1) + scalings;
+      bound[token] = gamma(roundings) * scale * products.cwiseAbs().sum();
+    }
+  }
+  return bound;
+}
+
 /// Bound on |computed logit - logit| for each token that takes part; 0 for the others.
 Eigen::VectorXd bound_logits(const DecodeProblem& problem, const GatheredKv& kv,
                              const HeadAttention& attention, const StageArithmetic& arithmetic,
                              int seq, int head) {
-  const std::int64_t first =
-      (static_cast<std::int64_t>(seq) * problem.num_heads + head) * problem.head_size;
-  Eigen::VectorXd query(problem.head_size);
-  for (int dim = 0; dim < problem.head_size; ++dim)
-    query[dim] = std::abs(problem.query.read(first + dim));
-
-  // Each product is rounded once, then come the additions of its partial sum and those of the
-  // partial sums, then the scale; an fp8 key is multiplied by k_scale first. A product, or a scaled
-  // sum, that is subnormal may lose half a spacing of the subnormals besides.
-  const double lanes = arithmetic.lanes_per_dot;
-  const double roundings = 1 + std::ceil(problem.head_size / lanes) + (lanes - 1) + 1 +
-                           (is_fp8(problem.cache()) ? 1 : 0);
+  Eigen::VectorXd bound = bound_scaled_dots(problem, kv, arithmetic, seq, head);
+  // A product, or a scaled sum, that is subnormal may lose half a spacing of the subnormals besides.
   const double scale = std::abs(problem.scale) * (is_fp8(problem.cache()) ? problem.k_scale : 1.0F);
-  const double lost = kSubnormal * (1 + problem.head_size * std::abs(scale));
-  const Eigen::VectorXd magnitudes = kv.keys.cwiseAbs() * query;  // [seq_len]
-  Eigen::VectorXd bound = (gamma(roundings) * std::abs(problem.scale) * magnitudes).array() + lost;
+  bound.array() += kSubnormal * (1 + problem.head_size * scale);
   if (!problem.alibi_slopes.empty()) {
     const int last = problem.seq_lens[seq] - 1;
+    // One product and one addition; somebody else's order may scale the bias besides.
+    const double products = arithmetic.has_dot_order ? 1 : 2;
     for (int token = 0; token <= last; ++token)
-      bound[token] += 2 * kUnit * std::abs(problem.alibi_slopes[head] * (token - last)) +
+      bound[token] += products * kUnit * std::abs(problem.alibi_slopes[head] * (token - last)) +
                       kUnit * (std::abs(attention.logits[token]) + bound[token]);
   }
   for (int token = 0; token < bound.size(); ++token)
     if (std::isinf(attention.logits[token])) bound[token] = 0;
   return bound;
+}
+
+/// The token whose computed logit is the maximum, whatever the errors; -1 if it could be several.
+int clear_maximum(const HeadAttention& attention, const Eigen::VectorXd& logits) {
+  Eigen::Index greatest = 0;
+  attention.logits.maxCoeff(&greatest);
+  const double least = attention.logits[greatest] - logits[greatest];
+  for (Eigen::Index token = 0; token < logits.size(); ++token)
+    if (token != greatest && attention.logits[token] + logits[token] >= least) return -1;
+  return static_cast<int>(greatest);
 }
 
 /// Bound on |computed maximum - maximum|: how far errors of the logits can raise the greatest, or
@@ -94,17 +124,27 @@ double bound_maximum(const HeadAttention& attention, const Eigen::VectorXd& logi
 }
 
 /// Bound on the relative error of each computed exponential, up to a factor that all share.
+///
+/// @param maximum      clear_maximum()
+/// @param shift_error  error of what is subtracted, to be counted for all but `maximum`: 0 where a
+///                     factor that all share does no harm
 Eigen::VectorXd bound_exponentials(const HeadAttention& attention, const Eigen::VectorXd& logits,
-                                   const StageArithmetic& arithmetic) {
+                                   const StageArithmetic& arithmetic, int maximum,
+                                   double shift_error) {
   Eigen::VectorXd bound = Eigen::VectorXd::Zero(logits.size());
   const double maximum_error = logits.maxCoeff();
+  const bool is_exact = arithmetic.exp_of_zero_is_one && arithmetic.subtracts_maximum;
   for (int token = 0; token < logits.size(); ++token) {
     if (attention.weights[token] == 0) continue;
     const double shift = arithmetic.subtracts_maximum ? attention.maximum : 0.0;
     const double argument = std::abs(attention.logits[token] - shift) + logits[token] +
                             (arithmetic.subtracts_maximum ? maximum_error : 0.0);
     const double argument_error =
-        logits[token] + (arithmetic.subtracts_maximum ? kUnit * argument : 0.0);
+        logits[token] + shift_error + (arithmetic.subtracts_maximum ? kUnit * argument : 0.0);
+    if (is_exact && token == maximum) {  // exp(0), of the computed maximum
+      bound[token] = shift_error > 0 ? 0 : std::expm1(logits[token]);
+      continue;
+    }
     // The arguments of a partition's two exponentials add up to the one; their constants are two,
     // with a subtraction and a product more.
     const double constant = (arithmetic.partitions ? 2 : 1) * arithmetic.exp_ulps_constant +
@@ -135,6 +175,40 @@ HeadErrorBound no_error(const HeadAttention& attention) {
   return bound;
 }
 
+/// Relative errors of a sum of exponentials, up to a factor that all of them share.
+struct SumErrors {
+  double exponentials;
+  double additions;
+  double lost;  ///< by underflow
+  double all() const { return exponentials + additions + lost; }
+};
+
+/// Bounds of maximum, sum and LSE.
+void bound_statistics(const HeadAttention& attention, const StageArithmetic& arithmetic,
+                      const SumErrors& errors, int clear, HeadErrorBound& bound) {
+  const ExpectedStatistics expected = expected_statistics(attention, arithmetic);
+  // The logarithm turns the relative error of the sum into an absolute one; then it is rounded, and
+  // so is the addition of the maximum.
+  const double relative = errors.all();
+  const double logarithm =
+      arithmetic.has_precise_log
+          ? 2 * kUnit * std::abs(std::log(expected.sum)) + kUnit * std::abs(attention.lse)
+          : 4 * kUnit * (1 + std::abs(attention.lse) + std::abs(attention.maximum));
+  bound.lse = relative < 1 ? (logarithm - std::log1p(-relative)) * (1 + 4 * kUnit)
+                           : std::numeric_limits<double>::infinity();
+  if (arithmetic.subtracts_maximum) bound.maximum = bound_maximum(attention, bound.logits);
+  // The sum itself has the error of what was subtracted besides, in all terms but the greatest, which
+  // is exp(0).
+  if (arithmetic.exp_of_zero_is_one && arithmetic.subtracts_maximum && clear >= 0) {
+    const Eigen::VectorXd exponentials =
+        bound_exponentials(attention, bound.logits, arithmetic, clear, bound.logits[clear]);
+    const double moved = attention.weights.dot(exponentials) * (1 + kDenominatorGuard);
+    bound.sum = expected.sum * (moved + (1 + moved) * errors.additions + errors.lost);
+  } else {
+    bound.sum = expected.sum * (std::expm1(bound.maximum) * (1 + relative) + relative);
+  }
+}
+
 /// The bounds that follow from those of the logits, for tokens first, first + 1, ...
 HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv, int first,
                              const HeadAttention& attention, Eigen::VectorXd logits,
@@ -144,10 +218,14 @@ HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv,
   HeadErrorBound bound;
   bound.output = Eigen::VectorXd::Zero(head_size);
   bound.logits = std::move(logits);
-  const Eigen::VectorXd exponentials = bound_exponentials(attention, bound.logits, arithmetic);
+  const int clear = clear_maximum(attention, bound.logits);
+  const Eigen::VectorXd exponentials =
+      bound_exponentials(attention, bound.logits, arithmetic, clear, 0);
   const double mean_error = attention.weights.dot(exponentials);
-  const double sum_error = gamma((arithmetic.partitions ? 2 : 1) *
-                                 additions(static_cast<double>(tokens), arithmetic.lanes_per_sum));
+  const double sum_error =
+      gamma(std::min((arithmetic.partitions ? 2 : 1) *
+                         additions(static_cast<double>(tokens), arithmetic.lanes_per_sum),
+                     static_cast<double>(tokens - 1)));
   const double maximum_error = bound.logits.maxCoeff();
 
   // Guard, reciprocal and product: an addition, a division of up to 2 units in the last place, a
@@ -201,15 +279,8 @@ HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv,
     bound.output[dim] =
         before_rounding + output.absolute + output.relative * (std::abs(exact) + before_rounding);
   }
-  // The logarithm turns the relative error of the sum into an absolute one; then it is rounded, and
-  // so is the addition of the maximum.
-  const double relative = mean_error + sum_error + lost * static_cast<double>(tokens);
-  bound.lse = (relative < 1 ? -std::log1p(-relative) : std::numeric_limits<double>::infinity()) +
-              4 * kUnit * (1 + std::abs(attention.lse) + std::abs(attention.maximum));
-  // The sum itself has that relative error, and the error of what was subtracted.
-  if (arithmetic.subtracts_maximum) bound.maximum = bound_maximum(attention, bound.logits);
-  bound.sum = expected_statistics(attention, arithmetic).sum *
-              (std::expm1(bound.maximum) * (1 + relative) + relative);
+  bound_statistics(attention, arithmetic,
+                   {mean_error, sum_error, lost * static_cast<double>(tokens)}, clear, bound);
   return bound;
 }
 

@@ -67,6 +67,8 @@ Stage stage_02_thread_group_qk() {
        "softmax of stage 3 subtracts the maximum first"},
       {"shift-invariance", "the same: logits moved by 200 leave the range of exp()"}};
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.has_dot_order = true;
+  stage.arithmetic.exp_of_zero_is_one = stage.arithmetic.has_precise_log = true;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.subtracts_maximum = false;
   stage.arithmetic.guards_denominator = false;

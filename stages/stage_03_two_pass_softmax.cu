@@ -64,6 +64,8 @@ Stage stage_03_two_pass_softmax() {
   stage.promises.push_back("large-logits");
   stage.promises.push_back("shift-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.has_dot_order = true;
+  stage.arithmetic.exp_of_zero_is_one = stage.arithmetic.has_precise_log = true;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.plan = plan;
   stage.run = run;

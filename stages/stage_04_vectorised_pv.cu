@@ -81,6 +81,8 @@ Stage stage_04_vectorised_pv() {
   stage.promises.push_back("large-logits");
   stage.promises.push_back("shift-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.has_dot_order = true;
+  stage.arithmetic.exp_of_zero_is_one = stage.arithmetic.has_precise_log = true;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.warps_per_output = kThreads / 32;
   stage.plan = plan_of_stage_04;

@@ -180,6 +180,8 @@ Stage stage_05_partition_and_reduce() {
   stage.promises.push_back("shift-invariance");
   stage.promises.push_back("partition-invariance");
   stage.arithmetic.lanes_per_dot = kPartialSumsPerDot;
+  stage.arithmetic.has_dot_order = true;
+  stage.arithmetic.exp_of_zero_is_one = stage.arithmetic.has_precise_log = true;
   stage.arithmetic.lanes_per_sum = kThreads;
   stage.arithmetic.warps_per_output = kThreads / 32;
   stage.arithmetic.partitions = true;

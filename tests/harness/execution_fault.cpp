@@ -1,5 +1,6 @@
 #include "tests/harness/execution_fault.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace paged {
@@ -31,6 +32,12 @@ const char* invariant_broken_by(FindingKind kind) {
 
 Fault fault_of(const Finding& finding) {
   return {to_string(finding), invariant_broken_by(finding.kind)};
+}
+
+bool stopped_a_launch(const std::vector<Fault>& faults) {
+  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    return fault.breaks == "in-bounds" || fault.breaks == "no-barrier-divergence";
+  });
 }
 
 Fault damage_fault(std::string text) { return {std::move(text), "writes-only-output"}; }

@@ -3,6 +3,7 @@
 #include "kernels/finding.h"
 
 #include <string>
+#include <vector>
 
 namespace paged {
 
@@ -18,6 +19,10 @@ const char* invariant_broken_by(FindingKind kind);
 
 /// A finding with the invariant that it breaks.
 Fault fault_of(const Finding& finding);
+
+/// Whether one of them may have stopped the launch, so that its results are nobody's: bad accesses and
+/// threads that wait for each other in vain do.
+bool stopped_a_launch(const std::vector<Fault>& faults);
 
 /// Something written where it must not be.
 Fault damage_fault(std::string text);

@@ -78,9 +78,13 @@ std::string why_not_on(const Invariant& invariant, const KernelUnderTest& kernel
 Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const Case& c,
                       std::uint64_t seed) {
   kernel.take_faults();
+  kernel.take_record();
+  kernel.device().take_counts();
   Verdict verdict = invariant.check(kernel, c, seed);
+  verdict.record = kernel.take_record();
+  verdict.counts = kernel.device().take_counts().phases.total();
   const std::vector<Fault> faults = kernel.take_attributed_faults();
-  if (!verdict.held && verdict.suspect) add_diagnosis(verdict, kernel);
+  if (!verdict.held && verdict.suspect && !stopped_a_launch(faults)) add_diagnosis(verdict, kernel);
   verdict.suspect.reset();
   if (!faults.empty()) {
     // A finding is the cause, a wrong result its symptom: the finding comes first.

@@ -31,6 +31,10 @@ struct Verdict {
   /// Id of the likely cause that the recovered weights point at; "" if they point at none.
   std::string cause = {};
   std::optional<Suspect> suspect = {};
+  /// Of the runs that were judged, for comparison with another build's.
+  RunRecord record = {};
+  /// What they asked of memory; empty unless the device counts.
+  Counts counts = {};
 
   static Verdict fail(std::string message) { return {false, std::move(message)}; }
   static Verdict of(const Comparison& comparison) {

@@ -89,11 +89,13 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
                     {"backend", result.backend},
                     {"passed", result.verdict.held},
                     {"expected", result.expected},
+                    {"as_expected", result.as_expected()},
                     {"bound_used", finite(result.verdict.bound_used)},
                     {"max_abs_error", finite(result.verdict.max_abs_error)},
                     {"message", result.verdict.message},
                     {"cause", result.verdict.cause},
-                    {"broken_execution", result.verdict.broken_execution}});
+                    {"broken_execution", result.verdict.broken_execution},
+                    {"bits", result.verdict.record.bits}});
     if (!result.kernel_file.empty()) list.back()["kernel"] = result.kernel_file;
   }
   return {

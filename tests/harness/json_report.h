@@ -4,6 +4,7 @@
 #include "tests/harness/check_run.h"
 #include "tests/harness/count_run.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/plugin.h"
 #include "tests/harness/stage_run.h"
 
 #include <nlohmann/json_fwd.hpp>

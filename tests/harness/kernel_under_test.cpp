@@ -184,6 +184,7 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
     outputs.lse.resize(static_cast<std::size_t>(shape.num_seqs) * shape.num_heads);
     buffers.lse.download(outputs.lse.data());
   }
+  record(outputs);
   download_intermediates(device_, buffers, options.partitions ? plan.partitions : 0, outputs,
                          faults_);
   for (const GuardedBuffer* buffer : {&buffers.output, &buffers.lse})
@@ -220,6 +221,20 @@ void KernelUnderTest::operate_on_caches(
       device_, cache_kernels_ != nullptr ? *cache_kernels_ : cache_kernels(device_.backend()));
   action(operations);
   for (const Finding& finding : device_.take_findings()) faults_.push_back(fault_of(finding));
+}
+
+void KernelUnderTest::record(const DecodeOutputs& outputs) {
+  if (!bits_) bits_.emplace();
+  bits_->add(outputs.output.data(), outputs.output.size_in_bytes());
+  bits_->add(outputs.lse.data(), sizeof(float) * outputs.lse.size());
+  seconds_of_runs_ += seconds_;
+}
+
+RunRecord KernelUnderTest::take_record() {
+  RunRecord taken{bits_ ? bits_->text() : "", seconds_of_runs_};
+  bits_.reset();
+  seconds_of_runs_ = 0;
+  return taken;
 }
 
 std::vector<std::string> KernelUnderTest::take_faults() {

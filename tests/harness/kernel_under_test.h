@@ -6,9 +6,11 @@
 #include "stages/registry.h"
 #include "tests/harness/execution_fault.h"
 #include "tests/harness/input_layout.h"
+#include "tests/harness/run_record.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,17 +81,24 @@ class KernelUnderTest {
   /// Wall time of the last run's launches, copies left out. No measure of a GPU.
   double seconds_of_last_run() const { return seconds_; }
 
+  /// Of the runs since the last call.
+  RunRecord take_record();
+
   /// Everything that went wrong since the last call, one line each.
   std::vector<std::string> take_faults();
   /// The same, each with the invariant that it breaks.
   std::vector<Fault> take_attributed_faults();
 
  private:
+  void record(const DecodeOutputs& outputs);
+
   const Stage& stage_;
   Device& device_;
   const CacheKernels* cache_kernels_ = nullptr;  ///< none: those of the backend
   std::vector<Fault> faults_;
   double seconds_ = 0;
+  std::optional<BitHash> bits_;  ///< of the runs since the last take_record()
+  double seconds_of_runs_ = 0;
 };
 
 }  // namespace paged

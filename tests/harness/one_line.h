@@ -8,11 +8,11 @@
 namespace paged {
 
 /// Characters that print nothing but change how the text around them is shown, or break the line:
-/// writing direction, line and paragraph ends, zero width, tags.
+/// writing direction, line and paragraph ends, zero width, tags; and what is no character.
 constexpr bool is_hidden(unsigned code) {
-  constexpr unsigned ranges[][2] = {{0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E},
-                                    {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
-                                    {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  constexpr unsigned ranges[][2] = {
+      {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F}, {0x2028, 0x202E},
+      {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
   for (const auto& [first, last] : ranges)
     if (code >= first && code <= last) return true;
   return false;

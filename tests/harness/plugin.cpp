@@ -59,7 +59,9 @@ Message message_of(const Verdict& v) {
           field_of(v.bound_used),
           v.message,
           v.broken_execution,
-          v.cause};
+          v.cause,
+          v.record.bits,
+          field_of(v.record.seconds)};
 }
 
 Verdict verdict_in(const Message& message) {
@@ -71,6 +73,7 @@ Verdict verdict_in(const Message& message) {
   verdict.message = message.at(4);
   verdict.broken_execution = message.at(5);
   verdict.cause = message.at(6);
+  verdict.record = {message.at(7), number_in(message.at(8))};
   return verdict;
 }
 
@@ -277,11 +280,11 @@ StageRun run_plugin_on_case(const Plugin& plugin, const Case& c) {
   run.comparison.message = verdict.message;
   run.comparison.max_abs_error = verdict.max_abs_error;
   run.comparison.bound_used = verdict.bound_used;
-  run.comparison.relative_l2 = number_in(message->at(7));
-  run.comparison.cosine_distance = number_in(message->at(8));
+  run.comparison.relative_l2 = number_in(message->at(9));
+  run.comparison.cosine_distance = number_in(message->at(10));
   run.outputs.output = Tensor(same_as(c.problem.scalar), c.problem.query.shape());
-  std::memcpy(run.outputs.output.data(), message->at(9).data(), message->at(9).size());
-  run.faults.assign(message->begin() + 10, message->end());
+  std::memcpy(run.outputs.output.data(), message->at(11).data(), message->at(11).size());
+  run.faults.assign(message->begin() + 12, message->end());
   return run;
 }
 

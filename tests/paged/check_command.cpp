@@ -1,12 +1,16 @@
 // paged check: the invariants that stages promise, and those they state to break.
+#include "kernels/simt/schedule.h"
 #include "reference/input_error.h"
 #include "tests/harness/check_run.h"
+#include "tests/harness/count_run.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/plugin.h"
 #include "tests/harness/text_table.h"
+#include "tests/paged/check_reports.h"
 #include "tests/paged/commands.h"
+#include "tests/paged/fuzz_check.h"
 #include "tests/paged/options.h"
 
 #include <nlohmann/json.hpp>
@@ -27,7 +31,8 @@ struct CheckOptions {
   std::vector<std::string> cases;
   std::optional<std::string> probabilities;
   std::string seed = "1";
-  std::optional<std::string> json;
+  CheckReportOptions reports;
+  FuzzOptions fuzz;
 };
 
 /// What came out otherwise than stated: the first case of each stage and invariant in full, the
@@ -100,6 +105,15 @@ CheckRequest request_of(const CheckOptions& options) {
   return request;
 }
 
+CheckSettings settings_of(const CheckOptions& options, const CheckRequest& request) {
+  CheckSettings settings;
+  settings.seed = request.seed;
+  settings.probabilities = options.probabilities.value_or(settings.probabilities);
+  const std::string schedule = simt::describe(simt::current_schedule());
+  if (!schedule.empty()) settings.schedule = schedule;
+  return settings;
+}
+
 int status_of(const std::vector<CheckResult>& results) {
   const bool all = std::all_of(results.begin(), results.end(),
                                [](const CheckResult& r) { return r.as_expected(); });
@@ -123,9 +137,18 @@ void print(const std::vector<NotTried>& not_tried) {
 }
 
 int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
+  if (options.reports.recorded.counts)
+    throw InputError(
+        "--counts is given with --kernel, whose transactions nobody sees; leave it out");
   const Plugin plugin = options.plugin.load();
-  refuse_overwriting("--json", options.json, request.cases);
-  JsonFile json(options.json);
+  if (options.fuzz.seconds) {
+    const FuzzTarget target{&plugin.stage, [&](const CheckRequest& one_case) {
+                              return check_plugin(plugin, one_case).results;
+                            }};
+    return run_fuzz(options.fuzz, request, {target}, options.reports.json,
+                    "--kernel " + plugin.file);
+  }
+  CheckReports reports(options.reports, settings_of(options, request), request.cases);
   PluginCheck check;
   {
     Progress progress("checking");
@@ -134,12 +157,24 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
       progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
     });
   }
-  json.write(json_of_plugin_check(check));
-  if (!json.takes_standard_output()) {
+  const bool no_worse = reports.write(json_of_plugin_check(check), check.results, check.not_tried);
+  if (!reports.takes_standard_output()) {
     print(check.results);
     print(check.not_tried);
+    reports.print_changes();
   }
-  return status_of(check.results);
+  return no_worse ? status_of(check.results) : kSomethingFailed;
+}
+
+int fuzz_stages(const CheckOptions& options, const CheckRequest& request,
+                const std::vector<const Stage*>& stages, Device& device) {
+  std::vector<FuzzTarget> targets;
+  for (const Stage* stage : stages)
+    targets.push_back({stage, [stage, &device](const CheckRequest& one_case) {
+                         KernelUnderTest kernel(*stage, device);
+                         return run_checks(kernel, one_case);
+                       }});
+  return run_fuzz(options.fuzz, request, targets, options.reports.json, options.stage.to_repeat());
 }
 
 int run(const CheckOptions& options) {
@@ -148,9 +183,16 @@ int run(const CheckOptions& options) {
   const std::vector<const Stage*> stages = options.stage.chosen_stages();
   options.stage.set_schedule();
   const std::unique_ptr<Device> device = make_device(options.stage.chosen_backend());
+  if (options.fuzz.seconds) return fuzz_stages(options, request, stages, *device);
   check_supported(stages, request.cases, device->limits());
-  refuse_overwriting("--json", options.json, request.cases);
-  JsonFile json(options.json);
+  if (options.reports.recorded.counts &&
+      (options.stage.unchecked || device->backend() != Backend::cpu))
+    throw InputError(
+        "--counts takes the CPU machine, which sees every access: use --backend cpu without "
+        "--unchecked, or leave it out");
+  CheckReports reports(options.reports, settings_of(options, request), request.cases);
+  std::optional<CountingScope> counting;
+  if (options.reports.recorded.counts) counting.emplace(*device);
   std::vector<CheckResult> results;
   {
     Progress progress("checking");
@@ -163,9 +205,12 @@ int run(const CheckOptions& options) {
       results.insert(results.end(), of_stage.begin(), of_stage.end());
     }
   }
-  json.write(json_of_checks(results));
-  if (!json.takes_standard_output()) print(results);
-  return status_of(results);
+  const bool no_worse = reports.write(json_of_checks(results), results, {});
+  if (!reports.takes_standard_output()) {
+    print(results);
+    reports.print_changes();
+  }
+  return no_worse ? status_of(results) : kSomethingFailed;
 }
 
 }  // namespace
@@ -184,7 +229,8 @@ void add_check_command(CLI::App& program, int& status) {
   command->add_option("--seed", options->seed, "of the generated cases")
       ->type_name("N")
       ->capture_default_str();
-  add_json_option(*command, options->json);
+  options->reports.add_to(*command);
+  options->fuzz.add_to(*command);
   command->callback([options, &status] { status = run(*options); });
 }
 

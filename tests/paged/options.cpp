@@ -50,6 +50,14 @@ std::vector<const Stage*> StageOptions::chosen_stages() const {
   return all;
 }
 
+std::string StageOptions::to_repeat() const {
+  std::string text = backend == "cpu" ? "" : " --backend " + backend;
+  if (unchecked) text += " --unchecked";
+  if (schedule) text += " --schedule " + *schedule;
+  if (schedule_seed) text += " --schedule-seed " + *schedule_seed;
+  return text.empty() ? "" : text.substr(1);
+}
+
 void StageOptions::set_schedule() const {
   if (!schedule) {
     if (schedule_seed)

@@ -2,6 +2,7 @@
 #pragma once
 #include "stages/registry.h"
 #include "tests/harness/case_spec.h"
+#include "tests/harness/plugin.h"
 
 #include <CLI/CLI.hpp>
 
@@ -27,6 +28,8 @@ struct StageOptions {
   void add_stage_to(CLI::App& command);  ///< --stage alone
   Backend chosen_backend() const;
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
+  /// Options beside --stage that were given, as they repeat a request: "--backend cuda".
+  std::string to_repeat() const;
   /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws InputError.
   void set_schedule() const;
 };

@@ -1,0 +1,298 @@
+#include "tests/harness/baseline.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/input_file.h"
+#include "tests/harness/json_object.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+namespace paged {
+
+namespace {
+
+/// Of the keys that comparisons read. A report of a later format may mean other things by them.
+constexpr std::int64_t kFormat = 1;
+constexpr const char* kReport = "paged check";
+
+/// What a kernel asks for in vain is no use to it: more of these is worse. (More useful bytes are
+/// not.)
+bool is_cost(const std::string& count) { return !count.ends_with("_useful_bytes"); }
+
+std::map<std::string, std::uint64_t> map_of(const Counts& counts) {
+  std::map<std::string, std::uint64_t> map;
+  for (const CountName& count : kCountNames) map[count.name] = counts.*count.member;
+  return map;
+}
+
+std::string numbers(const char* format, double before, double now) {
+  char text[96];
+  std::snprintf(text, sizeof text, format, before, now);
+  return text;
+}
+
+CheckSettings settings_in(JsonObject settings) {
+  CheckSettings read;
+  // A seed may be any of 64 bits, which the numbers of JSON's integers here don't reach.
+  const nlohmann::json& seed = settings.at("seed");
+  if (!seed.is_number_unsigned()) settings.fail("seed", "must be a whole number");
+  read.seed = seed.get<std::uint64_t>();
+  read.probabilities = settings.text("probabilities");
+  read.schedule = settings.text("schedule");
+  return read;
+}
+
+bool truth(JsonObject& json, const char* key) {
+  const nlohmann::json& value = json.at(key);
+  if (!value.is_boolean()) json.fail(key, "must be true or false");
+  return value.get<bool>();
+}
+
+BaselineRow row_in(JsonObject row) {
+  BaselineRow read;
+  read.stage = row.text("stage");
+  read.invariant = row.text("invariant");
+  read.case_name = row.text("case");
+  read.backend = row.text("backend");
+  read.expected = truth(row, "expected");
+  read.as_expected = truth(row, "as_expected");
+  read.message = row.text("message");
+  read.bits = row.text("bits");
+  if (!row.at("bound_used").is_null()) read.bound_share = row.finite_number("bound_used");
+  if (row.has("seconds")) read.seconds = row.finite_number("seconds");
+  if (row.has("counts")) {
+    JsonObject counts = row.object("counts");
+    read.counts.emplace();
+    for (const CountName& count : kCountNames)
+      if (counts.has(count.name))
+        (*read.counts)[count.name] =
+            static_cast<std::uint64_t>(counts.integer(count.name, 0, INT64_MAX));
+  }
+  return read;
+}
+
+/// Without what is recorded only on request.
+BaselineRow row_of(const CheckResult& result) {
+  BaselineRow row;
+  row.stage = result.stage;
+  row.invariant = result.invariant;
+  row.case_name = result.case_name;
+  row.backend = result.backend;
+  row.expected = result.expected;
+  row.as_expected = result.as_expected();
+  row.message = result.verdict.message;
+  row.bits = result.verdict.record.bits;
+  if (std::isfinite(result.verdict.bound_used)) row.bound_share = result.verdict.bound_used;
+  return row;
+}
+
+/// Two rows side by side, and what is said about them.
+class RowComparison {
+ public:
+  RowComparison(const BaselineRow& before, const BaselineRow& now, const Margins& margins)
+      : before_(before), now_(now), margins_(margins) {
+    const bool was_right = before_.as_expected;
+    if (was_right && !now_.as_expected)
+      add(ChangeKind::worse, "result",
+          now_.expected ? "held before, and fails now: " + now_.message
+                        : "broke as stated before, and now holds, or does more than break");
+    else if (!was_right && now_.as_expected)
+      add(ChangeKind::better, "result", "failed before, and is as stated now");
+    else if (before_.expected && !now_.expected)
+      add(ChangeKind::worse, "result",
+          "was promised before; now the stage states that it breaks it");
+    else if (!before_.expected && now_.expected)
+      add(ChangeKind::better, "result", "was broken as stated before, and is promised now");
+    if (!before_.bits.empty() && !now_.bits.empty() && before_.bits != now_.bits)
+      add(ChangeKind::other, "bits", "output bits " + before_.bits + " -> " + now_.bits);
+    if (!was_right || !now_.as_expected) return;  // what a failure costs is nobody's concern
+    compare_shares();
+    compare_counts();
+    compare_times();
+  }
+  std::vector<Change> take() { return std::move(changes_); }
+
+ private:
+  void add(ChangeKind kind, std::string aspect, std::string text) {
+    changes_.push_back({kind,
+                        std::move(aspect),
+                        now_.stage,
+                        now_.invariant,
+                        now_.case_name,
+                        now_.backend,
+                        std::move(text),
+                        {}});
+  }
+
+  void compare_shares() {
+    if (!now_.expected || !before_.bound_share || !now_.bound_share) return;
+    const double grown = *now_.bound_share - *before_.bound_share;
+    if (std::abs(grown) <= margins_.bound_share) return;
+    add(grown > 0 ? ChangeKind::worse : ChangeKind::better, "bound share",
+        numbers("bound share %.3f -> %.3f", *before_.bound_share, *now_.bound_share));
+  }
+
+  void compare_counts() {
+    if (!before_.counts || !now_.counts) return;
+    bool more = false, less = false;
+    std::string text;
+    for (const auto& [name, now] : *now_.counts) {
+      const auto before = before_.counts->find(name);
+      if (before == before_.counts->end() || before->second == now || !is_cost(name)) continue;
+      (now > before->second ? more : less) = true;
+      text += (text.empty() ? "" : ", ") + name + " " + std::to_string(before->second) + " -> " +
+              std::to_string(now);
+    }
+    if (more || less) add(more ? ChangeKind::worse : ChangeKind::better, "counts", text);
+  }
+
+  void compare_times() {
+    constexpr double kNoise = 0.01;
+    if (!before_.seconds || !now_.seconds) return;
+    const double before = *before_.seconds, now = *now_.seconds;
+    const bool slower = now > before * margins_.time_factor && now > before + kNoise;
+    const bool faster = before > now * margins_.time_factor && before > now + kNoise;
+    if (slower || faster)
+      add(slower ? ChangeKind::worse : ChangeKind::better, "time",
+          numbers("%.3f s -> %.3f s", before, now));
+  }
+
+  const BaselineRow& before_;
+  const BaselineRow& now_;
+  const Margins& margins_;
+  std::vector<Change> changes_;
+};
+
+/// Names the same result in two reports: some cases of an invariant may have one name.
+class Keys {
+ public:
+  using Key = std::tuple<std::string, std::string, std::string, std::string, int>;
+  Key next(const BaselineRow& row) {
+    Key key{row.stage, row.invariant, row.case_name, row.backend, 0};
+    std::get<4>(key) = seen_[key]++;
+    return key;
+  }
+
+ private:
+  std::map<Key, int> seen_;
+};
+
+}  // namespace
+
+const char* name_of(ChangeKind kind) {
+  constexpr const char* names[] = {"worse", "better", "other", "new", "missing"};
+  return names[static_cast<int>(kind)];
+}
+
+std::size_t BaselineComparison::count(ChangeKind kind) const {
+  return static_cast<std::size_t>(std::count_if(
+      changes.begin(), changes.end(), [&](const Change& change) { return change.kind == kind; }));
+}
+
+void add_baseline_keys(nlohmann::json& report, const std::vector<CheckResult>& results,
+                       const CheckSettings& settings, Recorded recorded) {
+  report["report"] = kReport;
+  report["format"] = kFormat;
+  report["settings"] = {{"seed", settings.seed},
+                        {"probabilities", settings.probabilities},
+                        {"schedule", settings.schedule}};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    nlohmann::json& row = report.at("results").at(i);
+    if (recorded.counts) row["counts"] = map_of(results[i].verdict.counts);
+    if (recorded.times) row["seconds"] = results[i].verdict.record.seconds;
+  }
+}
+
+Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) {
+  const std::string origin = "--baseline '" + file.string() + "'";
+  const nlohmann::json document = parse_json(content_of_input(file), origin);
+  JsonObject json(document, origin, "");
+  if (!json.has("report") || json.at("report") != kReport || !json.has("format"))
+    throw InputError(
+        origin + " is not what `paged check --json FILE` writes" +
+        (json.has("results") ? ", or from before there were baselines; write it again" : ""));
+  const std::int64_t format = json.integer("format", 1, INT64_MAX);
+  if (format > kFormat)
+    throw InputError(origin + " has format " + std::to_string(format) +
+                     ", and this program knows formats up to " + std::to_string(kFormat) +
+                     "; use the program that wrote it, or a later one");
+  const CheckSettings then = settings_in(json.object("settings"));
+  const auto differs = [&](const std::string& option, const std::string& before,
+                           const std::string& asked) {
+    if (before == asked) return;
+    throw InputError(origin + " was made with " + option + " " + shortened(before) +
+                     ", and this is " + asked +
+                     ": other data or bits; ask for the same, or write the baseline again");
+  };
+  differs("--seed", std::to_string(then.seed), std::to_string(now.seed));
+  differs("--probabilities", then.probabilities, now.probabilities);
+  differs("--schedule", then.schedule, now.schedule);
+  const nlohmann::json& results = json.at("results");
+  if (!results.is_array()) json.fail("results", "must be a list");
+  for (std::size_t i = 0; i < results.size(); ++i)
+    rows_.push_back(row_in(JsonObject(results[i], origin, "results[" + std::to_string(i) + "]")));
+}
+
+BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Recorded recorded,
+                                     const Margins& margins) const {
+  std::map<Keys::Key, const BaselineRow*> before;
+  Keys keys_before, keys_now;
+  for (const BaselineRow& row : rows_) before[keys_before.next(row)] = &row;
+  BaselineComparison comparison;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const CheckResult& result = results[i];
+    BaselineRow now = row_of(result);
+    if (recorded.times) now.seconds = result.verdict.record.seconds;
+    if (recorded.counts) now.counts = map_of(result.verdict.counts);
+    const auto found = before.find(keys_now.next(now));
+    std::vector<Change> changes;
+    if (found == before.end()) {
+      changes.push_back({ChangeKind::added,
+                         "result",
+                         now.stage,
+                         now.invariant,
+                         now.case_name,
+                         now.backend,
+                         now.as_expected ? "as stated" : "FAILED",
+                         {}});
+    } else {
+      changes = RowComparison(*found->second, now, margins).take();
+      before.erase(found);
+    }
+    comparison.alike += changes.empty() ? 1 : 0;
+    for (Change& change : changes) {
+      change.result = i;
+      comparison.changes.push_back(std::move(change));
+    }
+  }
+  for (const auto& [key, row] : before)
+    comparison.changes.push_back({ChangeKind::missing,
+                                  "result",
+                                  row->stage,
+                                  row->invariant,
+                                  row->case_name,
+                                  row->backend,
+                                  "was tried before, and not now",
+                                  {}});
+  return comparison;
+}
+
+nlohmann::json json_of(const BaselineComparison& comparison) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Change& change : comparison.changes)
+    list.push_back({{"kind", name_of(change.kind)},
+                    {"aspect", change.aspect},
+                    {"stage", change.stage},
+                    {"invariant", change.invariant},
+                    {"case", change.case_name},
+                    {"backend", change.backend},
+                    {"text", change.text}});
+  return list;
+}
+
+}  // namespace paged

@@ -1,0 +1,19 @@
+// Cases drawn at random, for fuzzing.
+#pragma once
+#include "stages/stage.h"
+#include "tests/harness/case_spec.h"
+#include "tests/harness/random.h"
+
+namespace paged {
+
+/// A case that a stage is built for: types, sizes, heads, lengths around pages and partitions,
+/// tables, families, poison, and those options that the stage takes. Small enough to be tried by
+/// every invariant in some tenths of a second on the CPU machine. It has a name, and a file holds it
+/// (case_file.h).
+///
+/// Families whose logits leave the range of exp() are left out for stages that do not promise
+/// `large-logits`. A few of the cases drawn cannot be built, such as one whose logits overflow; then
+/// build_case() says so.
+CaseSpec random_case(Random& random, const Stage& stage);
+
+}  // namespace paged

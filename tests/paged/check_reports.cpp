@@ -1,0 +1,112 @@
+#include "tests/paged/check_reports.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/junit_report.h"
+#include "tests/harness/one_line.h"
+#include "tests/harness/text_table.h"
+#include "tests/paged/options.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <map>
+#include <tuple>
+
+namespace paged {
+namespace {
+
+/// Two options that must not name one file.
+void refuse_same(const char* option, const std::optional<std::string>& file, const char* other,
+                 const std::optional<std::string>& other_file) {
+  if (file && other_file && *file != "-" && *other_file != "-" && same_file(*file, *other_file))
+    throw InputError(std::string(option) + " and " + other + " both name '" + *file +
+                     "'; give each a file of its own");
+}
+
+}  // namespace
+
+void CheckReportOptions::add_to(CLI::App& command) {
+  add_json_option(command, json);
+  command.add_option("--junit", junit, "also write the results as JUnit XML")
+      ->type_name("FILE")
+      ->check(file_name());
+  auto* compared =
+      command
+          .add_option("--baseline", baseline,
+                      "list what changed since --json wrote this, and fail on what got "
+                      "worse")
+          ->type_name("FILE")
+          ->check(file_name());
+  command
+      .add_option("--bound-margin", margins.bound_share, "what the share of a bound may grow by")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(compared)
+      ->capture_default_str();
+  command
+      .add_option("--time-margin", margins.time_factor,
+                  "what times may grow by, as a factor; under 10 ms nothing counts")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(1.0, 1000.0))
+      ->needs(compared)
+      ->capture_default_str();
+  command.add_flag("--counts", recorded.counts,
+                   "record transactions, which the CPU machine counts, in the JSON");
+  command.add_flag("--times", recorded.times,
+                   "record the kernels' times in JSON and XML, which then differ from run to run");
+}
+
+CheckReports::CheckReports(const CheckReportOptions& options, const CheckSettings& settings,
+                           const std::vector<CaseSpec>& cases)
+    : options_(options), settings_(settings), json_(options.json) {
+  refuse_same("--json", options.json, "--baseline", options.baseline);
+  refuse_same("--json", options.json, "--junit", options.junit);
+  refuse_same("--junit", options.junit, "--baseline", options.baseline);
+  refuse_overwriting("--json", options.json, cases);
+  refuse_overwriting("--junit", options.junit, cases);
+  if (options.junit) junit_.emplace(*options.junit);
+  if (options.baseline) baseline_.emplace(*options.baseline, settings);
+}
+
+bool CheckReports::write(nlohmann::json report, const std::vector<CheckResult>& results,
+                         const std::vector<NotTried>& not_tried) {
+  add_baseline_keys(report, results, settings_, options_.recorded);
+  if (baseline_) {
+    comparison_ = baseline_->compare(results, options_.recorded, options_.margins);
+    report["changes"] = json_of(comparison_);
+  }
+  json_.write(report);
+  if (junit_)
+    junit_->commit(junit_of_checks(results, not_tried, comparison_, options_.recorded.times));
+  return !comparison_.got_worse();
+}
+
+void CheckReports::print_changes() const {
+  if (!baseline_) return;
+  std::cout << "\nsince " << one_line(*options_.baseline) << ": ";
+  for (const ChangeKind kind : {ChangeKind::worse, ChangeKind::better, ChangeKind::other,
+                                ChangeKind::added, ChangeKind::missing})
+    std::cout << comparison_.count(kind) << ' ' << name_of(kind) << ", ";
+  std::cout << comparison_.alike << " alike\n";
+  // The first of each sort in full, the others as a count.
+  std::map<std::tuple<ChangeKind, std::string, std::string, std::string, std::string>, int> seen;
+  const auto sort_of = [](const Change& change) {
+    return std::tuple(change.kind, change.aspect, change.stage, change.invariant, change.backend);
+  };
+  for (const Change& change : comparison_.changes) ++seen[sort_of(change)];
+  for (const Change& change : comparison_.changes) {
+    const int count = std::exchange(seen[sort_of(change)], 0);
+    if (count == 0) continue;
+    const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more cases)" : "";
+    const Colour colour = change.kind == ChangeKind::worse    ? Colour::bad
+                          : change.kind == ChangeKind::better ? Colour::good
+                                                              : Colour::plain;
+    std::cout << coloured(one_line(std::string(name_of(change.kind)) + ": " + change.stage + ", " +
+                                   change.invariant + ", " + change.backend + ", case " +
+                                   change.case_name + ": " + change.text + more),
+                          colour)
+              << '\n';
+  }
+}
+
+}  // namespace paged

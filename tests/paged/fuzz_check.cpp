@@ -1,0 +1,120 @@
+#include "tests/paged/fuzz_check.h"
+
+#include "reference/input_error.h"
+#include "tests/harness/case_file.h"
+#include "tests/harness/json_report.h"
+#include "tests/harness/one_line.h"
+#include "tests/harness/text_table.h"
+#include "tests/paged/commands.h"
+#include "tests/paged/options.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+namespace paged {
+namespace {
+
+/// What all targets came to.
+struct FuzzTotal {
+  std::int64_t cases = 0, refused = 0, tries = 0;
+  std::optional<FuzzFailure> failure;
+  const Stage* failed = nullptr;
+};
+
+FuzzTotal fuzz_all(const FuzzOptions& options, const CheckRequest& request,
+                   const std::vector<FuzzTarget>& targets) {
+  FuzzTotal total;
+  Progress progress("fuzzing");
+  FuzzRequest one;
+  one.seed = request.seed;
+  one.seconds = options.seconds.value() / static_cast<double>(targets.size());
+  one.invariants = request.invariants;
+  for (const FuzzTarget& target : targets) {
+    FuzzOutcome outcome = fuzz(target, one, [&](std::int64_t number) {
+      progress.show(target.stage->name + ", case " + std::to_string(number));
+    });
+    total.cases += outcome.cases;
+    total.refused += outcome.refused;
+    total.tries += outcome.tries;
+    if (!outcome.failure) continue;
+    total.failure = std::move(outcome.failure);
+    total.failed = target.stage;
+    break;
+  }
+  return total;
+}
+
+nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std::uint64_t seed) {
+  std::vector<CheckResult> results;
+  if (total.failure) results.push_back(total.failure->result);
+  nlohmann::json report = json_of_checks(results);
+  report["passed"] = total.tries - static_cast<std::int64_t>(results.size());
+  report["fuzz"] = {
+      {"seed", seed}, {"cases", total.cases}, {"refused", total.refused}, {"tries", total.tries}};
+  if (total.failure) {
+    report["fuzz"]["case_file"] = case_file;
+    report["fuzz"]["number"] = total.failure->number;
+  }
+  return report;
+}
+
+/// The command that fails again.
+std::string repetition(const FuzzTotal& total, const std::string& case_file, std::uint64_t seed,
+                       const std::string& to_repeat) {
+  std::string command = "paged check";
+  if (total.failed->number > 0) command += " --stage " + std::to_string(total.failed->number);
+  if (!to_repeat.empty()) command += " " + to_repeat;
+  command += " --invariant " + total.failure->result.invariant + " --case " + case_file;
+  return seed == 1 ? command : command + " --seed " + std::to_string(seed);
+}
+
+}  // namespace
+
+void FuzzOptions::add_to(CLI::App& command) {
+  auto* fuzzing =
+      command
+          .add_option(
+              "--fuzz", seconds,
+              "for so long, try random cases, drawn by --seed; make one that fails small and "
+              "write it as a case file")
+          ->type_name("SECONDS")
+          ->check(CLI::Range(0.1, 1e6));
+  for (const char* option :
+       {"--case", "--probabilities", "--junit", "--baseline", "--counts", "--times"})
+    fuzzing->excludes(command.get_option(option));
+  command.add_option("--fuzz-case", case_file, "where --fuzz writes a case that fails")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->needs(fuzzing)
+      ->capture_default_str();
+}
+
+int run_fuzz(const FuzzOptions& options, const CheckRequest& request,
+             const std::vector<FuzzTarget>& targets, const std::optional<std::string>& json,
+             const std::string& to_repeat) {
+  // An id that is none, or that no target states anything about, would be refused for each case.
+  for (const std::string& id : request.invariants) find_invariant(id);
+  const OutputFile case_file(options.case_file);
+  JsonFile json_file(json);
+  const FuzzTotal total = fuzz_all(options, request, targets);
+  if (total.cases == 0 && total.refused > 0)
+    throw InputError("none of " + std::to_string(total.refused) +
+                     " random cases could be tried; ask for other invariants, or for more seconds");
+  if (total.failure) case_file.commit(case_file_of(total.failure->spec));
+  json_file.write(json_of(total, options.case_file, request.seed));
+  if (!json_file.takes_standard_output()) {
+    std::cout << "seed " << request.seed << ": " << total.cases << " random cases, " << total.tries
+              << " tries of invariants, " << (total.failure ? 1 : 0) << " failed; " << total.refused
+              << " cases were drawn that have no answer\n";
+    if (total.failure)
+      std::cout << one_line(total.failure->result.stage + ", " + total.failure->result.invariant +
+                            ", " + total.failure->drawn.name + ", made small")
+                << ":\n  " << one_line(total.failure->result.verdict.message) << "\nit is in "
+                << one_line(options.case_file) << "; again: "
+                << one_line(repetition(total, options.case_file, request.seed, to_repeat)) << '\n';
+  }
+  return total.failure ? kSomethingFailed : kAllHeld;
+}
+
+}  // namespace paged

@@ -1,0 +1,86 @@
+// paged check --fuzz, on a stage that is right and on a library whose kernel is not.
+#include "tests/harness_tests/temporary_folder.h"
+#include "tests/paged_tests/child_process.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace paged {
+namespace {
+
+using testing::content_of;
+using testing::ProcessResult;
+using testing::run_paged;
+using testing::TemporaryFolder;
+
+const std::string kWrong = std::string(PAGED_EXAMPLES) + "/wrong.so";
+const std::string kRight = std::string(PAGED_EXAMPLES) + "/naive.so";
+
+class FuzzCommandTest : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(FuzzCommandTest, WritesASmallCaseThatFailsAgain) {
+  const ProcessResult found = run_paged({"check", "--kernel", kWrong, "--fuzz", "30", "--seed", "3",
+                                         "--fuzz-case", file("f.json"), "--json", file("r.json")});
+  ASSERT_EQ(found.exit_status, 1) << found.out << found.err;
+  EXPECT_NE(found.out.find("seed 3: "), std::string::npos) << found.out;
+  const auto report = nlohmann::json::parse(content_of(folder_ / "r.json"));
+  EXPECT_EQ(report.at("failed"), 1);
+  EXPECT_GT(report.at("fuzz").at("cases"), 0);
+  const auto small = nlohmann::json::parse(content_of(folder_ / "f.json"));
+  int tokens = 0;
+  for (const auto& length : small.at("seq_lens")) tokens += length.get<int>();
+  EXPECT_LE(tokens, 4) << small.dump(1);
+  const std::string invariant = report.at("results").at(0).at("invariant");
+  EXPECT_NE(found.out.find("paged check --kernel " + kWrong + " --invariant " + invariant +
+                           " --case " + file("f.json") + " --seed 3"),
+            std::string::npos)
+      << found.out;
+  const auto check = [&](const std::string& kernel) {
+    return run_paged({"check", "--kernel", kernel, "--invariant", invariant, "--case",
+                      file("f.json"), "--seed", "3"});
+  };
+  EXPECT_EQ(check(kWrong).exit_status, 1);
+  const ProcessResult right = check(kRight);
+  EXPECT_EQ(right.exit_status, 0) << right.out << right.err;
+}
+
+TEST_F(FuzzCommandTest, FindsNothingWrongWithRightKernelsAndWritesNoCase) {
+  for (const std::vector<std::string>& kernel :
+       {std::vector<std::string>{"--kernel", kRight}, {"--stage", "5"}}) {
+    std::vector<std::string> arguments = {"check", "--fuzz", "2", "--fuzz-case", file("f.json")};
+    arguments.insert(arguments.end(), kernel.begin(), kernel.end());
+    const ProcessResult result = run_paged(arguments);
+    EXPECT_EQ(result.exit_status, 0) << result.out << result.err;
+    EXPECT_NE(result.out.find("seed 1: "), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("seed 1: 0 random cases"), std::string::npos) << result.out;
+  }
+  EXPECT_TRUE(folder_.entries().empty());
+}
+
+TEST_F(FuzzCommandTest, RefusesWhatItCannotDo) {
+  const auto expect_refused = [](const std::vector<std::string>& options, const char* word) {
+    std::vector<std::string> arguments = {"check", "--stage", "1"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProcessResult result = run_paged(arguments);
+    EXPECT_EQ(result.exit_status, 2) << result.out;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(word), std::string::npos) << result.err;
+  };
+  expect_refused({"--fuzz", "soon"}, "--fuzz");
+  expect_refused({"--fuzz", "0"}, "--fuzz");
+  expect_refused({"--fuzz-case", file("f.json")}, "--fuzz");
+  expect_refused({"--fuzz", "1", "--case", "worked-example-1-gqa"}, "--case");
+  expect_refused({"--fuzz", "1", "--fuzz-case", file("no/f.json")}, "no/f.json");
+  expect_refused({"--fuzz", "1", "--invariant", "refrence"}, "'refrence'");
+}
+
+}  // namespace
+}  // namespace paged
