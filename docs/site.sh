@@ -13,8 +13,9 @@ mathjax=/usr/share/javascript/mathjax
 
 mkdir -p "$build"
 install_missing
-command -v doxygen >/dev/null && [ -d "$theme" ] && [ -d "$mathjax" ] ||
+if ! command -v doxygen >/dev/null || [ ! -d "$theme" ] || [ ! -d "$mathjax" ]; then
   fail "The site needs the packages ${packages[*]} (Debian's and Ubuntu's names)"
+fi
 
 cd "$root"
 site=$(mkdir -p "${1:-$build/site}" && cd "${1:-$build/site}" && pwd)
@@ -32,7 +33,8 @@ tabs_of() { # FILE...
 }
 # The pages that another one links to, in its order.
 pages_linked_in() { # FILE
-  [ ! -f "$1" ] || grep -oE '\]\([A-Za-z0-9_/.-]+\.md\)' "$1" | sed -E 's/^\]\((.*)\)$/\1/' | awk '!seen[$0]++' |
+  [ -f "$1" ] || return 0
+  grep -oE '\]\([A-Za-z0-9_/.-]+\.md\)' "$1" | sed -E 's/^\]\((.*)\)$/\1/' | awk '!seen[$0]++' |
     while IFS= read -r link; do
       case "$link" in ../*) ;; *) printf '%s/%s\n' "$(dirname "$1")" "$link" ;; esac
     done
@@ -47,7 +49,8 @@ mapfile -t measurements < <(find docs/measurements -name '*.md' | sort)
   echo '<doxygenlayout version="1.0"><navindex>'
   echo '<tab type="mainpage" visible="yes" title="The lab"/>'
   if [ "${#walkthroughs[@]}" -gt 0 ]; then
-    echo "<tab type=\"usergroup\" url=\"$(bash docs/site/page_filter.sh --label walkthroughs/README.md).html\" title=\"Walkthroughs\">"
+    printf '<tab type="usergroup" url="%s.html" title="Walkthroughs">\n' \
+      "$(bash docs/site/page_filter.sh --label walkthroughs/README.md)"
     tabs_of "${walkthroughs[@]}"
     echo '</tab>'
   fi
@@ -65,7 +68,8 @@ mapfile -t measurements < <(find docs/measurements -name '*.md' | sort)
   echo '</tab><tab type="usergroup" title="Measurements">'
   tabs_of "${measurements[@]}"
   echo '</tab><tab type="usergroup" title="API"><tab type="filelist" visible="yes" title="Files"/>'
-  echo '<tab type="classlist" visible="yes" title="Classes"/><tab type="namespacemembers" visible="yes" title="Functions and constants"/></tab>'
+  echo '<tab type="classlist" visible="yes" title="Classes"/>'
+  echo '<tab type="namespacemembers" visible="yes" title="Functions and constants"/></tab>'
   echo '</navindex></doxygenlayout>'
 } >"$work/layout.xml"
 
@@ -97,12 +101,17 @@ mkdir -p "$site/mathjax/localization" && cp -r "$mathjax/localization/en" "$site
   printf 'OUTPUT_DIRECTORY = "%s"\nLAYOUT_FILE = "%s/layout.xml"\n' "$site" "$work"
   printf 'HTML_HEADER = "%s/header.html"\nMATHJAX_RELPATH = mathjax\n' "$work"
   printf 'GENERATE_TAGFILE = "%s/tags.xml"\n' "$work"
-  printf 'HTML_EXTRA_STYLESHEET = "%s/doxygen-awesome.css" "%s/doxygen-awesome-sidebar-only.css" ' "$theme" "$theme"
+  printf 'HTML_EXTRA_STYLESHEET = "%s/doxygen-awesome.css" ' "$theme"
+  printf '"%s/doxygen-awesome-sidebar-only.css" ' "$theme"
   printf '"%s/doxygen-awesome-sidebar-only-darkmode-toggle.css" docs/site/site.css\n' "$theme"
+  # From 1.9.5 on Doxygen has dark colours of its own, which the theme does without.
+  if [ "$(printf '1.9.5\n%s\n' "$(doxygen --version | cut -d' ' -f1)" | sort -V | head -n 1)" = 1.9.5 ]; then
+    echo 'HTML_COLORSTYLE = LIGHT'
+  fi
 } >"$work/Doxyfile"
 doxygen "$work/Doxyfile" 2>"$work/warnings" || {
   head -n 40 "$work/warnings" >&2
-  fail "Doxygen has something to say about the documentation: $(grep -c 'warning\|error' "$work/warnings") lines like the above"
+  fail "Doxygen finds $(grep -c 'warning\|error' "$work/warnings") mistakes in the documentation (above)"
 }
 # Doxygen 1.9 links the summary of a class to its private classes, which it then leaves out.
 grep -rlF 'href="#nested-classes"' "$site" --include='*.html' | xargs grep -LF 'name="nested-classes"' |

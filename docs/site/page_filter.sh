@@ -128,7 +128,8 @@ awk -v titled="${titled:-}" -v deepest="${titled:-0}" -v label="$(label_of "$fil
   {
     text = $0
     while (match(text, /\$`[^`]*`\$/))
-      text = substr(text, 1, RSTART - 1) "\\f$" substr(text, RSTART + 2, RLENGTH - 4) "\\f$" substr(text, RSTART + RLENGTH)
+      text = substr(text, 1, RSTART - 1) "\\f$" substr(text, RSTART + 2, RLENGTH - 4) "\\f$" \
+             substr(text, RSTART + RLENGTH)
     print with_links(text)
   }
 ' "$1"

@@ -13,7 +13,7 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
   echo "skipped: no chromium to open the page in; the page itself was written"
   exit 0
 }
-"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" --virtual-time-budget=60000 \
+"$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$folder/profile" --virtual-time-budget=60000 \
   --dump-dom "file://$folder/page.html#selftest" >"$folder/dom.html" 2>"$folder/log" || {
   tail -n 5 "$folder/log"
   echo "skipped: the browser does not start here"

@@ -13,8 +13,8 @@ namespace {
 constexpr int kRowBytes = 128;  // of the page, in a row of the picture
 constexpr double kByteWidth = 5.5;
 constexpr double kRowHeight = 20;
-constexpr double kLeft = 150;
-constexpr double kTop = 92;
+constexpr double kPageLeft = 150;
+constexpr double kPageTop = 92;
 
 /// What one lane asked of the page in one step.
 struct Touch {
@@ -82,8 +82,8 @@ std::vector<Run> runs_of(const PageWalk& walk, int page_bytes) {
   return runs;
 }
 
-double x_of(int byte) { return kLeft + byte % kRowBytes * kByteWidth; }
-double y_of(int byte) { return kTop + byte / kRowBytes * kRowHeight; }
+double x_of(int byte) { return kPageLeft + byte % kRowBytes * kByteWidth; }
+double y_of(int byte) { return kPageTop + byte / kRowBytes * kRowHeight; }
 
 std::string range_text(int first, int last) {
   return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
@@ -132,8 +132,8 @@ void draw_page(Svg& svg, const PageWalk& walk, const std::string& cache,
                     "frame");
   }
   for (int row = 0; row < page_bytes / kRowBytes; ++row) {
-    svg.text(kLeft - 10, y_of(row * kRowBytes) + 12, row_label(problem, cache, row), "small dim",
-             Anchor::end);
+    svg.text(kPageLeft - 10, y_of(row * kRowBytes) + 12, row_label(problem, cache, row),
+             "small dim", Anchor::end);
     int first = -1;
     int last = -1;
     for (const Touch& touch : walk.touches)
@@ -142,23 +142,24 @@ void draw_page(Svg& svg, const PageWalk& walk, const std::string& cache,
         last = std::max(last, touch.step);
       }
     if (first < 0) {
-      svg.rectangle(kLeft, y_of(row * kRowBytes), kRowBytes * kByteWidth, kRowHeight - 4, "idle");
+      svg.rectangle(kPageLeft, y_of(row * kRowBytes), kRowBytes * kByteWidth, kRowHeight - 4,
+                    "idle");
       continue;
     }
-    svg.text(kLeft + kRowBytes * kByteWidth + 10, y_of(row * kRowBytes) + 12,
+    svg.text(kPageLeft + kRowBytes * kByteWidth + 10, y_of(row * kRowBytes) + 12,
              "step " + range_text(first + 1, last + 1), "small dim");
   }
 }
 
 void draw_legend(Svg& svg, double y, const std::string& cache) {
   const std::string by = cache == "key_cache" ? "token" : "dimension";
-  svg.rectangle(kLeft, y, 22, 14, "hot");
-  svg.text(kLeft + 28, y + 11, "read in step 1");
-  svg.rectangle(kLeft + 130, y - 1, 22, 16, "frame");
-  svg.text(kLeft + 158, y + 11, "a sector moved for it");
-  svg.rectangle(kLeft + 310, y, 22, 14, "a");
-  svg.rectangle(kLeft + 336, y, 22, 14, "b");
-  svg.text(kLeft + 364, y + 11, "read in other steps: even, odd " + by);
+  svg.rectangle(kPageLeft, y, 22, 14, "hot");
+  svg.text(kPageLeft + 28, y + 11, "read in step 1");
+  svg.rectangle(kPageLeft + 130, y - 1, 22, 16, "frame");
+  svg.text(kPageLeft + 158, y + 11, "a sector moved for it");
+  svg.rectangle(kPageLeft + 310, y, 22, 14, "a");
+  svg.rectangle(kPageLeft + 336, y, 22, 14, "b");
+  svg.text(kPageLeft + 364, y + 11, "read in other steps: even, odd " + by);
 }
 
 Picture picture_of(const TracedStage& run, const std::string& cache) {
@@ -167,7 +168,7 @@ Picture picture_of(const TracedStage& run, const std::string& cache) {
   const PageWalk walk = walk_of(run, cache, block);
   const int page_bytes = static_cast<int>(size_in_bytes(run.problem.cache())) *
                          run.problem.head_size * run.problem.block_size;
-  const double height = kTop + page_bytes / kRowBytes * kRowHeight + 40;
+  const double height = kPageTop + page_bytes / kRowBytes * kRowHeight + 40;
   const simt::TracedRequest& first = *walk.steps.front();
   const int lanes = std::popcount(first.lanes);
   const auto here = std::count_if(walk.touches.begin(), walk.touches.end(),

@@ -35,18 +35,18 @@ std::string one_digit(double value) {
 }
 
 void draw_bar(Svg& svg, double y, const Bar& bar) {
-  constexpr double kLeft = 250;
+  constexpr double kBarsLeft = 250;
   constexpr double kSector = 13;
   const double sectors = static_cast<double>(bar.counts.global_load_sectors) /
                          static_cast<double>(bar.counts.global_load_requests);
   const double useful = static_cast<double>(bar.counts.global_load_useful_bytes) /
                         static_cast<double>(bar.counts.global_load_requests) / kSectorBytes;
-  svg.text(kLeft - 10, y + 13, bar.label, "", Anchor::end);
-  svg.rectangle(kLeft, y, sectors * kSector, 18, "waste");
-  svg.rectangle(kLeft, y, useful * kSector, 18, "hot");
+  svg.text(kBarsLeft - 10, y + 13, bar.label, "", Anchor::end);
+  svg.rectangle(kBarsLeft, y, sectors * kSector, 18, "waste");
+  svg.rectangle(kBarsLeft, y, useful * kSector, 18, "hot");
   for (int sector = 1; sector < sectors; ++sector)
-    svg.line(kLeft + sector * kSector, y, kLeft + sector * kSector, y + 18, "thin");
-  svg.text(kLeft + sectors * kSector + 8, y + 13,
+    svg.line(kBarsLeft + sector * kSector, y, kBarsLeft + sector * kSector, y + 18, "thin");
+  svg.text(kBarsLeft + sectors * kSector + 8, y + 13,
            one_digit(sectors) + (sectors == 1 ? " sector, " : " sectors, ") +
                percentage(useful / sectors) + " asked for");
 }
