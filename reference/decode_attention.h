@@ -18,12 +18,12 @@ struct GatheredKv {
 GatheredKv gather(const DecodeProblem& problem, int seq, int kv_head);
 
 /// Everything that attention computes for one (sequence, query head). With L = seq_len:
-///
-///   logits_t = scale * (q . k_t) + slope * (t - (L-1))
-///   maximum  = max_t logits_t            sum = sum_t exp(logits_t - maximum)
-///   weights_t = exp(logits_t - maximum) / (sum + 1e-6)
-///   lse      = maximum + log(sum)        output = sum_t weights_t v_t
-///
+/// \f{eqnarray*}{
+///   l_t &=& \mathit{scale}\; q \cdot k_t + \mathit{slope}\,(t - (L - 1)) \qquad \mbox{logits}\\
+///   m   &=& \max_t l_t \qquad S = \sum_t e^{\,l_t - m} \qquad \mbox{maximum, sum}\\
+///   p_t &=& e^{\,l_t - m} / (S + 10^{-6}) \qquad \mbox{weights}\\
+///   \mathit{lse} &=& m + \log S \qquad o = \sum_t p_t\, v_t \qquad \mbox{output}
+/// \f}
 /// Tokens that block-sparse attention leaves out have logit -infinity and weight 0. Without any
 /// token (an empty sequence), or if all logits are -infinity: maximum = lse = -infinity, sum = 0,
 /// output = 0.

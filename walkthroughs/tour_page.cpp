@@ -188,7 +188,11 @@ std::string tour_page(const TourResults& tour) {
           "that each page of 16 tokens gets, by query head. Heads that put nearly everything on "
           "one page make a wrong page visible at once.</figcaption></figure>";
   html +=
-      "<h2>Next</h2><p><code>build/bin/paged list</code> shows the stages and what they "
+      "<h2>Next</h2><p><a href='explorer.html'>Step through the kernels</a>: every request for "
+      "memory "
+      "that their warps made in recorded runs, lane by lane (beside this page, if "
+      "<code>walkthroughs/tour.sh</code> wrote it). <code>build/bin/paged list</code> shows the "
+      "stages and what they "
       "promise, <code>build/bin/paged check</code> tries it, and "
       "<code>build/bin/paged trace --case worked-example-3-address-walk --token 16</code> "
       "follows one token to its address.</p></body></html>\n";

@@ -6,6 +6,7 @@
 #include "kernels/simt/worker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +50,20 @@ std::uint64_t num_useful_bytes(const WarpAccess& access, int bytes) {
   std::size_t count = 0;
   access.for_each([&](int, std::uintptr_t address) { addresses[count++] = address; });
   return num_different(addresses, count) * static_cast<std::uint64_t>(bytes);
+}
+
+/// What an event is to the memory that it goes to.
+AccessKind kind_of(CountedEvent event) {
+  switch (event) {
+    case CountedEvent::global_store:
+    case CountedEvent::shared_store:
+    case CountedEvent::bulk_store:
+      return AccessKind::write;
+    case CountedEvent::atomic:
+      return AccessKind::atomic;
+    default:
+      return AccessKind::read;
+  }
 }
 
 Counts counts_of(const CountedSite& site, const WarpAccess& access) {
@@ -122,6 +137,7 @@ void CountLog::add(const CountsOfLaunch& launch, bool stopped) {
   const std::lock_guard lock(mutex_);
   if (!on_) return;
   for (const auto& [site, of_site] : launch.all()) counts_[site] += of_site;
+  request_trace().add_launch(launch.trace());
   if (stopped) complete_ = false;
 }
 
@@ -147,9 +163,10 @@ LaunchCounts CountLog::take() {
   return taken;
 }
 
-void CountsOfLaunch::add(const CountsBySite& counts) {
+void CountsOfLaunch::add(const CountsBySite& counts, std::vector<TracedRequest> trace) {
   const std::lock_guard lock(mutex_);
   for (const auto& [site, of_site] : counts) counts_[site] += of_site;
+  std::move(trace.begin(), trace.end(), std::back_inserter(trace_));
 }
 
 // ---- one worker ---------------------------------------------------------------------------------
@@ -161,6 +178,7 @@ void AccessCounter::begin_launch(const LaunchRequest& request) {
   tls_size_ = tls.size;
   arguments_begin_ = reinterpret_cast<std::uintptr_t>(request.arguments);
   arguments_size_ = request.argument_bytes;
+  recorder_.begin_launch();
 }
 
 void AccessCounter::end_launch(CountsOfLaunch& launch) {
@@ -169,7 +187,7 @@ void AccessCounter::end_launch(CountsOfLaunch& launch) {
   for (std::size_t i = 0; i < sites_.size(); ++i)
     if (sites_[i].event != CountedEvent::meeting && counts_[i] != Counts{})
       counts.emplace(sites_[i], std::exchange(counts_[i], {}));
-  launch.add(counts);
+  launch.add(counts, recorder_.end_launch());
   // Long logs are not kept for launches that may never come.
   for (std::vector<LaneAccess>& lane : lanes_) lane = {};
 }
@@ -178,9 +196,10 @@ void AccessCounter::end_block(Worker& worker) {
   if (!on_) return;
   if (worker.stopped) {
     for (std::vector<LaneAccess>& lane : lanes_) lane.clear();
-    return;
+  } else {
+    count_all_warps(worker.num_warps);
   }
-  count_all_warps(worker.num_warps);
+  if (recorder_.on()) recorder_.end_block(worker.block, worker.stopped);
 }
 
 bool AccessCounter::event_of(std::uintptr_t address, AccessKind kind, CountedEvent& event) const {
@@ -219,6 +238,7 @@ void AccessCounter::log(const Fiber& thread, CountedEvent event, std::uintptr_t 
                         std::size_t bytes, std::uintptr_t pc) {
   const std::uint32_t site = number_of({pc, thread.phase, event, static_cast<int>(bytes)});
   lanes_[static_cast<std::size_t>(thread.id)].push_back({address, site});
+  if (recorder_.on()) recorder_.see(thread.id, address, bytes, kind_of(event));
 }
 
 // Lanes that copy fewer bytes and fill up with zeros are in the same request as the others; no copy
@@ -259,6 +279,7 @@ void AccessCounter::at_barrier(Worker& worker, const Fiber& one) {
   const UncheckedScope unchecked;
   ++counts_[number_of({one.pc, one.phase, CountedEvent::barrier, 0})].barriers;
   count_all_warps(worker.num_warps);
+  recorder_.at_barrier();
 }
 
 void AccessCounter::at_warp_operation(Worker& worker, const Fiber& one, unsigned lanes,
@@ -283,10 +304,28 @@ void AccessCounter::count_all_warps(int num_warps) {
 void AccessCounter::count_warp(int warp) {
   const std::span<std::vector<LaneAccess>> lanes =
       std::span(lanes_).subspan(static_cast<std::size_t>(warp) * kWarpSize, kWarpSize);
-  grouping_.group(lanes, [this](std::uint32_t site, const WarpAccess& access) {
-    counts_[site] += counts_of(sites_[site], access);
+  grouping_.group(lanes, [&](std::uint32_t site, const WarpAccess& access) {
+    const Counts counts = counts_of(sites_[site], access);
+    counts_[site] += counts;
+    if (recorder_.on()) trace(warp, sites_[site], access, counts);
   });
   for (std::vector<LaneAccess>& lane : lanes) lane.clear();
+  if (recorder_.on()) recorder_.forget_warp(warp);
+}
+
+void AccessCounter::trace(int warp, const CountedSite& site, const WarpAccess& access,
+                          const Counts& counts) {
+  if (site.event == CountedEvent::meeting) return;
+  TracedRequest request;
+  request.warp = warp;
+  request.phase = site.phase;
+  access.for_each(
+      [&](int, std::uintptr_t address) { request.shared = address - tls_begin_ < tls_size_; });
+  request.kind = kind_of(site.event);
+  request.bytes = site.bytes;
+  request.pc = site.pc;
+  request.counts = counts;
+  recorder_.record(std::move(request), access);
 }
 
 }  // namespace paged::simt

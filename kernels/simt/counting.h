@@ -9,6 +9,7 @@
 #include "kernels/simt/access.h"
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/lane_grouping.h"
+#include "kernels/simt/request_trace.h"
 
 #include <array>
 #include <cstddef>
@@ -54,12 +55,15 @@ using CountsBySite = std::map<CountedSite, Counts>;
 /// Counts of one launch, from all workers. Thread-safe.
 class CountsOfLaunch {
  public:
-  void add(const CountsBySite& counts);
+  void add(const CountsBySite& counts, std::vector<TracedRequest> trace);
   const CountsBySite& all() const { return counts_; }  ///< when the workers are done
+  /// The requests themselves, if they are traced; when the workers are done.
+  const std::vector<TracedRequest>& trace() const { return trace_; }
 
  private:
   std::mutex mutex_;
   CountsBySite counts_;
+  std::vector<TracedRequest> trace_;
 };
 
 /// Counts of all launches since they were last taken. Thread-safe.
@@ -121,6 +125,7 @@ class AccessCounter {
   std::uint32_t number_of(const CountedSite& site);
   void log(const Fiber& thread, CountedEvent event, std::uintptr_t address, std::size_t bytes,
            std::uintptr_t pc);
+  void trace(int warp, const CountedSite& site, const WarpAccess& access, const Counts& counts);
   void count_warp(int warp);
   void count_all_warps(int num_warps);
 
@@ -137,6 +142,7 @@ class AccessCounter {
 
   std::vector<std::vector<LaneAccess>> lanes_ = std::vector<std::vector<LaneAccess>>(kMaxThreads);
   LaneGrouping grouping_;
+  RequestRecorder recorder_;
 };
 
 }  // namespace paged::simt

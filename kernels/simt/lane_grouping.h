@@ -37,7 +37,7 @@ struct LaneAccess {
 /// Groups what lanes of one warp did since they last were together for certain.
 class LaneGrouping {
  public:
-  /// Called once for each instruction of the warp, in no particular order.
+  /// Called once for each instruction of the warp, in an order that agrees with each lane's own.
   using Emit = std::function<void(std::uint32_t site, const WarpAccess& access)>;
 
   /// lanes: what each lane did, [at most 32].

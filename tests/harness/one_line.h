@@ -38,7 +38,7 @@ inline std::size_t printable_length(std::string_view text) {
 }
 
 /// A text on one line, as whatever goes to people shows it: line ends, other control characters,
-/// hidden characters and what is no UTF-8 as \xNN, byte by byte.
+/// hidden characters and what is no UTF-8 as `\xNN`, byte by byte.
 inline std::string one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
