@@ -19,10 +19,10 @@ GatheredKv gather(const DecodeProblem& problem, int seq, int kv_head);
 
 /// Everything that attention computes for one (sequence, query head). With L = seq_len:
 /// \f{eqnarray*}{
-///   l_t &=& \mathit{scale}\; q \cdot k_t + \mathit{slope}\,(t - (L - 1)) \qquad \mbox{logits}\\
-///   m   &=& \max_t l_t \qquad S = \sum_t e^{\,l_t - m} \qquad \mbox{maximum, sum}\\
-///   p_t &=& e^{\,l_t - m} / (S + 10^{-6}) \qquad \mbox{weights}\\
-///   \mathit{lse} &=& m + \log S \qquad o = \sum_t p_t\, v_t \qquad \mbox{output}
+///   l_t &=& \mathit{scale}\; q \cdot k_t + \mathit{slope}\,(t - (L - 1)) \qquad \mbox{logits}
+///   \\ m   &=& \max_t l_t \qquad S = \sum_t e^{\,l_t - m} \qquad \mbox{maximum, sum}
+///   \\ p_t &=& e^{\,l_t - m} / (S + 10^{-6}) \qquad \mbox{weights}
+///   \\ \mathit{lse} &=& m + \log S \qquad o = \sum_t p_t\, v_t \qquad \mbox{output}
 /// \f}
 /// Tokens that block-sparse attention leaves out have logit -infinity and weight 0. Without any
 /// token (an empty sequence), or if all logits are -infinity: maximum = lse = -infinity, sum = 0,
