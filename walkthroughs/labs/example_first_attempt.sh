@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# A first attempt at lab 2 that forgets to add up over the lanes of a group, and what it is told.
+# Usage: bash walkthroughs/labs/example_first_attempt.sh [build/bin/paged_lab]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+lab=${1:-$here/../../build/bin/paged_lab}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$lab" new 2 "$folder/my_lab" --solution >/dev/null
+sed -i 's/dot = warp_sum<Groups::kGroupSize>(dot);.*/;/' "$folder/my_lab/kernels/thread_group_qk.cuh"
+"$lab" check "$folder/my_lab" --hint 1 --no-gpu | sed 's/ (built in .*//' # seconds differ each time
