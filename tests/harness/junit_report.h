@@ -10,7 +10,8 @@
 namespace paged {
 
 /// Text as it may stand in an XML attribute or element: markup as entities, and what XML cannot hold
-/// (control characters, what is no UTF-8) as \xNN.
+/// (control characters, what is no UTF-8) as a backslash, x and two
+/// hexadecimal digits.
 std::string xml_text(std::string_view text);
 
 /// One suite a stage and backend, one test a result, whose class is "stage.invariant" and whose name

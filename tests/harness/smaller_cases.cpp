@@ -12,6 +12,7 @@ class Steps {
   Steps(const CaseSpec& spec, const StageSupport& supports) : spec_(spec), supports_(supports) {
     sequences();
     heads();
+    partitions();
     options();
     lengths();
     sizes();
@@ -88,6 +89,18 @@ class Steps {
         [](auto& spec) -> auto& { return spec.table_padding; }, std::int32_t{-1});
     if (!has_given_tables() && std::get<TableKind>(spec_.block_tables) != TableKind::identity)
       add([](CaseSpec& spec) { spec.block_tables = TableKind::identity; });
+  }
+
+  /// Partitions of one block, each as full as before: what needs several partitions needs few tokens.
+  void partitions() {
+    const int block = spec_.block_size, partition = spec_.partition_size;
+    const auto longest = std::max_element(spec_.seq_lens.begin(), spec_.seq_lens.end());
+    if (partition <= block || longest == spec_.seq_lens.end() || *longest <= partition) return;
+    add([&](CaseSpec& spec) {
+      spec.partition_size = block;
+      for (int& length : spec.seq_lens)
+        length = length / partition * block + std::min(length % partition, block);
+    });
   }
 
   void lengths() {
