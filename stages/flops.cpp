@@ -4,6 +4,8 @@
 #include "stages/partition_workspace.h"
 #include "stages/stage.h"
 
+#include <cstdint>
+
 namespace paged {
 
 Flops flops_of(const Stage& stage, const CallShape& call) {

@@ -2,6 +2,8 @@
 
 #include "kernels/simt/checker.h"
 
+#include <cstdint>
+
 namespace paged::simt {
 
 std::uint32_t LaneReadsOfEpoch::add(std::uint64_t epoch, unsigned lanes, BlockClocks::Clock clock,

@@ -5,6 +5,7 @@
 #include "kernels/simt/program_symbols.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <utility>

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdint>
 
 namespace paged {
 namespace {
@@ -82,7 +83,8 @@ std::string case_file_of(const CaseSpec& spec) {
                     {"key_cache", json_of(spec.key_values)},
                     {"value_cache", json_of(spec.value_values)}};
   if (spec.poison.tail) json["poison"]["tail"] = json_number(*spec.poison.tail);
-  if (spec.poison.free_blocks) json["poison"]["free_blocks"] = json_number(*spec.poison.free_blocks);
+  if (spec.poison.free_blocks)
+    json["poison"]["free_blocks"] = json_number(*spec.poison.free_blocks);
   for (const auto& [name, file] : spec.tensors) json["tensors"][name] = file.string();
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,7 @@
 #include "tests/harness/plugin_library.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "tests/harness/smaller_cases.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace paged {

@@ -1,5 +1,7 @@
 #include "walkthroughs/labs/device_messages.h"
 
+#include <cstdint>
+
 namespace paged::labs {
 namespace {
 

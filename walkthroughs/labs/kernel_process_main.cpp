@@ -6,6 +6,7 @@
 #include "walkthroughs/labs/line_request.h"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <vector>
 

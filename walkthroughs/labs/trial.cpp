@@ -5,6 +5,8 @@
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
 
+#include <cstdint>
+
 namespace paged::labs {
 namespace {
 

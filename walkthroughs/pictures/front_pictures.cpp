@@ -5,6 +5,7 @@
 #include "walkthroughs/pictures/traced_stage.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 

@@ -4,6 +4,7 @@
 #include "stages/registry.h"
 #include "tests/harness/count_run.h"
 
+#include <cstdint>
 #include <stdexcept>
 
 namespace paged {

@@ -5,6 +5,7 @@
 #include "walkthroughs/claims.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 
