@@ -135,6 +135,8 @@ LikelyCause cause_of_factor(const Evidence& e, double factor) {
     return {"v-scale", "the values are not multiplied by v_scale"};
   if (is_fp8(p.cache()) && p.v_scale != p.k_scale && is(p.k_scale / p.v_scale))
     return {"v-scale", "the values are multiplied by k_scale"};
+  if (is_fp8(p.cache()) && p.v_scale != 1 && is(p.v_scale))
+    return {"v-scale", "the values are multiplied by v_scale twice"};
   if (is(sum) || is(std::exp(e.attention.lse)))
     return {"sum-not-divided", "the weights are not divided by their sum"};
   const int tail = e.slots.own() - e.seq_len();
@@ -147,6 +149,9 @@ LikelyCause cause_of_factor(const Evidence& e, double factor) {
     return {"maximum",
             "no, or the wrong, maximum is subtracted: beside so small a sum the "
             "denominator's 1e-6 counts"};
+  if (const double times = std::round(factor); times >= 2 && times <= 32 && is(times))
+    return {"added-repeatedly", "every value is added " + std::to_string(static_cast<int>(times)) +
+                                    " times, though the denominator counts it once"};
   char text[96];
   std::snprintf(text, sizeof text,
                 "every weight is %.4g times the reference's: a wrong denominator", factor);
@@ -222,6 +227,69 @@ LikelyCause partitions_not_rescaled(const Evidence& e) {
           "within each partition of " + std::to_string(size) +
               " tokens the proportions are right, between them they are not: a partition's result "
               "is merged without rescaling it"};
+}
+
+/// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W warps
+/// a thread takes every 32 W-th token.
+LikelyCause warps_not_combined(const Evidence& e) {
+  if (!e.is_within_sequence() || e.seq_len() <= 32) return {};
+  for (const int warps : {2, 4, 8}) {
+    bool each_agrees = true;
+    for (int warp = 0; warp < warps && each_agrees; ++warp) {
+      double got = 0, reference = 0;
+      const auto for_each_token = [&](auto visit) {
+        for (int token = 0; token < e.seq_len(); ++token)
+          if (token / 32 % warps == warp) visit(token);
+      };
+      for_each_token([&](int token) {
+        got += e.got()[token];
+        reference += e.reference.weights[token];
+      });
+      if (reference == 0) continue;
+      const double factor = got / reference;
+      for_each_token([&](int token) {
+        each_agrees &= std::abs(e.got()[token] - factor * e.reference.weights[token]) <=
+                       (1 + std::abs(factor)) * e.reference.bound[token];
+      });
+    }
+    if (each_agrees)
+      return {
+          "warps-not-combined",
+          "among the tokens of each warp the proportions are right, between warps they are not: a "
+          "maximum or a sum is that of a warp, not of all " +
+              std::to_string(warps)};
+  }
+  return {};
+}
+
+/// The weights of logits that were rounded to f16. A logit near the middle between two numbers of f16
+/// may have gone either way, so a few tokens may be off by a step.
+LikelyCause logits_in_f16(const Evidence& e) {
+  if (!e.is_within_sequence() || !(e.attention.maximum < 65000)) return {};
+  const Eigen::VectorXd rounded = e.attention.logits.unaryExpr(
+      [](double logit) { return static_cast<double>(static_cast<float>(Eigen::half(logit))); });
+  const Eigen::VectorXd weights = (rounded.array() - rounded.maxCoeff()).exp();
+  const double sum = weights.sum();
+  int off = 0, changed = 0;
+  for (int token = 0; token < e.seq_len(); ++token) {
+    const double bound = 2 * e.reference.bound[token];
+    off += std::abs(e.got()[token] - weights[token] / sum) > bound ? 1 : 0;
+    changed += std::abs(e.got()[token] - e.reference.weights[token]) > bound ? 1 : 0;
+  }
+  if (changed == 0 || 8 * off > changed) return {};
+  return {"logits-in-f16", "the weights are those of logits that were rounded to f16"};
+}
+
+LikelyCause values_read_elsewhere(const Evidence& e) {
+  const double bound = 2 * e.reference.bound.maxCoeff();
+  for (const MistakenReading& mistake :
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head)) {
+    const Eigen::VectorXd weights =
+        weights_read_through(e.problem, e.recovered.seq, e.recovered.head, mistake.edit);
+    if (agree(e.got(), weights, Eigen::VectorXd::Constant(weights.size(), bound)))
+      return {mistake.cause, mistake.sentence};
+  }
+  return {};
 }
 
 std::string owner_of(const DecodeProblem& problem, std::int64_t block) {
@@ -303,10 +371,13 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
        mistaken_problems(e.problem, e.recovered.seq, e.recovered.head)) {
     const ExpectedWeights expected =
         expected_weights(mistake.problem(), arithmetic, e.recovered.seq, e.recovered.head, e.slots);
-    if (agree(e.got(), expected.weights, expected.bound)) return {mistake.cause, mistake.sentence};
+    if (agree(e.got(), mistake.factor * expected.weights,
+              std::max(1.0, mistake.factor) * expected.bound))
+      return {mistake.cause, mistake.sentence};
   }
   for (const auto pattern :
-       {one_factor, tokens_dropped, tokens_doubled, partitions_not_rescaled, foreign_weight})
+       {one_factor, tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
+        logits_in_f16, values_read_elsewhere, foreign_weight})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};
 }
@@ -335,7 +406,7 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
                 ": all weights are right, so look at the values, their dimensions and scale, at "
                 "statistics, and at what is written",
             {}};
-  Diagnosis diagnosis{most_wrong(evidence), cause_of(evidence, arithmetic)};
+  Diagnosis diagnosis{most_wrong(evidence), cause_of(evidence, arithmetic), true};
   if (!diagnosis.cause.id.empty()) diagnosis.text += "; likely cause: " + diagnosis.cause.sentence;
   return diagnosis;
 }

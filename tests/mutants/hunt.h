@@ -3,6 +3,7 @@
 #include "tests/harness/invariant.h"
 #include "tests/mutants/mutant.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ class HuntingGround {
   /// Tries the stage's invariants in their order until one fails, or only `only`.
   Catch hunt(const Stage& stage, Device& device, const std::string& only = "");
 
+  /// Calls `visit` for each case of an invariant that a kernel supports, until it says false.
+  void for_each_case(const Invariant& invariant, const KernelUnderTest& kernel,
+                     const std::function<bool(const Case& c, std::uint64_t seed)>& visit);
+
  private:
   struct HuntingCase {
     Case built;
@@ -42,10 +47,19 @@ class HuntingGround {
   std::map<std::string, std::vector<HuntingCase>> cases_;
 };
 
+/// The likely causes that the recovered weights of wrong results point at.
+struct NamedCauses {
+  std::map<std::string, int> cases;  ///< id of a cause -> cases in which it was named
+  int unexplained = 0;               ///< cases whose weights are wrong, and no cause was found
+  std::string example;               ///< what was said in the first case
+  bool any() const { return !cases.empty() || unexplained > 0; }
+};
+
 /// The outcome for one mutant.
 struct HuntResult {
   Mutant mutant;
   Catch first;
+  NamedCauses causes;
   std::string complaint;  ///< "" if it went as its description says, else what did not
 };
 

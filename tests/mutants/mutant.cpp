@@ -37,6 +37,8 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.instances = instances_named(json.value("instances", name_of(mutant.instances)));
   mutant.expected = json.value("expected", std::vector<std::string>());
   mutant.meant = json.value("meant", "");
+  mutant.causes = json.value("cause", std::vector<std::string>());
+  mutant.why_no_cause = json.value("no_cause", "");
   mutant.bugs = json.value("bugs", std::vector<int>());
   mutant.proof = json.value("proof", "");
   if (mutant.proof.empty() == mutant.expected.empty())

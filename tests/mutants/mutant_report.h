@@ -11,11 +11,14 @@ namespace paged {
 /// One mutant as it stands in JSON, whether it was hunted now or read from a file.
 struct MutantRow {
   std::string name, group, mistake, proof;
+  std::string meant;  ///< the invariant that is there for it, if one is
   std::string caught_by, invariant, case_name, family, message;
   int cases = 0;
   std::string complaint;
   bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
   std::vector<int> bugs;
+  std::vector<std::string> causes;   ///< likely causes that were named where weights are wrong
+  std::string why_no_cause;          ///< why the weights show nothing
   std::vector<std::string> recipes;  ///< names of those that catch it
 };
 
@@ -44,7 +47,7 @@ MutantReport report_of(const nlohmann::json& json);
 void print(const MutantReport& report, std::ostream& stream);
 
 /// Puts the tables of the report between the lines `<!-- mutants: NAME -->` and `<!-- end -->` of a
-/// text: NAME is "zoo", "equivalents" or "recipes". Throws InputError for another name, for a mark
+/// text: NAME is "zoo", "equivalents", "recipes", "causes", "no-causes" or "ledger". Throws InputError for another name, for a mark
 /// without an end, and if there is no mark.
 std::string with_tables(const std::string& markdown, const MutantReport& report);
 
