@@ -36,22 +36,14 @@ struct Options {
 MutantRow row_of(const HuntResult& result) {
   const Mutant& mutant = result.mutant;
   const Catch& first = result.first;
-  return {mutant.name,
-          mutant.group,
-          mutant.mistake,
-          mutant.proof,
-          first.caught_by,
-          first.invariant,
-          first.case_name,
-          first.family,
-          first.message,
-          first.cases,
-          result.complaint,
-          mutant.kernel->stage != nullptr,
-          mutant.bugs,
-          {},
-          mutant.meant,
-          {}};
+  return {mutant.name,      mutant.group,
+          mutant.mistake,   mutant.proof,
+          first.caught_by,  first.invariant,
+          first.case_name,  first.family,
+          first.message,    first.cases,
+          result.complaint, mutant.kernel->stage != nullptr,
+          mutant.bugs,      {},
+          mutant.meant,     {}};
 }
 
 std::vector<Mutant> chosen_mutants(const Options& options) {
@@ -61,7 +53,9 @@ std::vector<Mutant> chosen_mutants(const Options& options) {
       if (options.names.empty() ||
           std::find(options.names.begin(), options.names.end(), mutant.name) != options.names.end())
         mutants.push_back(std::move(mutant));
-  if (mutants.empty()) throw InputError("no mutant has any of these names");
+  if (mutants.empty())
+    throw InputError("no mutant is named '" + options.names.front() +
+                     "'; docs/mutants.md lists all, and --json FILE writes them");
   return mutants;
 }
 
