@@ -6,12 +6,13 @@ tree=$(mktemp -d)
 trap 'rm -r "$tree"' EXIT
 mkdir -p "$tree/docs/measurements"
 file="$tree/docs/measurements/results.json"
-echo '"command": "decode_benchmark --only 64/8 --json out.json", see build/tmp/x, [page](../work/a.md)' >"$file"
+echo '"command": "decode_benchmark --only 64/8 --json out.json", see build/tmp/x, [page](../tables/a.md)' >"$file"
 bash "$here/machine_paths.sh" "$tree" >/dev/null || {
   echo "a right file was refused"
   exit 1
 }
-for path in /root/out/a.json /home/somebody/a /tmp/x.txt; do
+for folder in root home tmp; do
+  path="/$folder/out/a.json"
   echo "\"command\": \"program --json $path\"" >"$file"
   if bash "$here/machine_paths.sh" "$tree" >"$tree/output"; then
     echo "not noticed: $path"
