@@ -106,7 +106,7 @@ Region AccessChecker::find_region(const Worker& worker, const Access& access,
   const Allocation* allocation = device_memory().find(access.address);
   if (allocation != nullptr && access.size <= allocation->end() - access.address)
     return {allocation->begin(), allocation->bytes,
-            allocation->tracked ? allocation->written : nullptr, Region::Kind::allocation};
+            allocation->tracked ? allocation->written() : nullptr, Region::Kind::allocation};
 
   if (access.address - tls_begin_ < tls_size_)
     return find_shared_region(worker, access, instruction);

@@ -16,34 +16,9 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-std::size_t whole_pages(std::size_t bytes) {
-  return std::max(kPage, (bytes + kPage - 1) / kPage * kPage);
-}
-
 [[noreturn]] void throw_short_of_memory(std::size_t bytes, const std::string& name) {
   throw DeviceError("the CPU device has no " + std::to_string(bytes) + " bytes for '" + name +
                     "': " + std::strerror(errno));
-}
-
-// Reserves guards and data; makes the data between the guards usable.
-std::uint8_t* map_data(std::size_t data_bytes, std::size_t guard_bytes) {
-  void* all = mmap(nullptr, data_bytes + 2 * guard_bytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (all == MAP_FAILED) return nullptr;
-  auto* const data = static_cast<std::uint8_t*>(all) + guard_bytes;
-  if (mprotect(data, data_bytes, PROT_READ | PROT_WRITE) == 0) return data;
-  munmap(all, data_bytes + 2 * guard_bytes);
-  return nullptr;
-}
-
-// Gives the data's pages back and keeps its addresses, unusable. False if the system can't.
-bool retire_data(std::uint8_t* data, std::size_t data_bytes) {
-  return mmap(data, data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-              -1, 0) != MAP_FAILED;
-}
-
-void unmap_data(std::uint8_t* data, std::size_t data_bytes, std::size_t guard_bytes) {
-  munmap(data - guard_bytes, data_bytes + 2 * guard_bytes);
 }
 
 std::string of_allocation(const Allocation& allocation) {
@@ -57,27 +32,29 @@ std::size_t distance(const Allocation& allocation, std::uintptr_t address) {
 
 }  // namespace
 
-std::size_t Allocation::mapped_bytes_of_bits() const {
-  return whole_pages(mapped_bytes / kBytesPerBits);
-}
-
 void* DeviceMemory::allocate(std::size_t bytes, const std::string& name) {
+  if (bytes > ~std::size_t{0} / 4) throw_short_of_memory(bytes, name);
   Allocation allocation;
   allocation.name = name;
   allocation.bytes = bytes;
-  allocation.mapped_bytes = whole_pages(bytes);
-  if (bytes > ~std::size_t{0} / 4) throw_short_of_memory(bytes, name);
-  allocation.memory = map_data(allocation.mapped_bytes, kGuardBytes);
-  if (allocation.memory == nullptr) throw_short_of_memory(bytes, name);
-  allocation.written = map_data(allocation.mapped_bytes_of_bits(), 0);
-  if (allocation.written == nullptr) {
-    unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
+  allocation.bits = GuardedPages::map(bytes / kBytesPerBits + 1, 0);
+  if (allocation.bits.data == nullptr) throw_short_of_memory(bytes, name);
+  const std::unique_lock lock(mutex_);
+  allocation.pages = pages_for(bytes);
+  if (allocation.pages.data == nullptr) {
+    allocation.bits.unmap();
     throw_short_of_memory(bytes, name);
   }
-  if (bytes <= kMostFilledBytes) std::memset(allocation.memory, 0xFF, allocation.mapped_bytes);
+  if (bytes <= kMostFilledBytes) std::memset(allocation.memory(), 0xFF, whole_pages(bytes));
+  return live_.emplace(allocation.begin(), allocation).first->second.memory();
+}
 
-  const std::unique_lock lock(mutex_);
-  return live_.emplace(allocation.begin(), allocation).first->second.memory;
+/// All usable, none fresh if an older allocation's will do.
+GuardedPages DeviceMemory::pages_for(std::size_t bytes) {
+  GuardedPages used = released_.take(bytes);
+  if (used.data == nullptr) return GuardedPages::map(bytes, kGuardBytes);
+  if (!used.open(bytes)) used.unmap();
+  return used;
 }
 
 void DeviceMemory::release(void* memory) {
@@ -86,17 +63,9 @@ void DeviceMemory::release(void* memory) {
   const auto found = live_.find(reinterpret_cast<std::uintptr_t>(memory));
   if (found == live_.end())
     throw DeviceError("release of an address that is not the start of a device allocation");
-  const Allocation allocation = found->second;
+  found->second.bits.unmap();
+  released_.add(found->second);
   live_.erase(found);
-  unmap_data(allocation.written, allocation.mapped_bytes_of_bits(), 0);
-  if (!retire_data(allocation.memory, allocation.mapped_bytes))
-    return unmap_data(allocation.memory, allocation.mapped_bytes, kGuardBytes);
-  constexpr std::size_t kMostRetired = 64;
-  if (released_.size() == kMostRetired) {
-    unmap_data(released_.front().memory, released_.front().mapped_bytes, kGuardBytes);
-    released_.pop_front();
-  }
-  released_.push_back(allocation);
 }
 
 const Allocation* DeviceMemory::find(std::uintptr_t address) const {
@@ -123,8 +92,8 @@ void DeviceMemory::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Allocation& allocation = holding(device, bytes, "upload");
   std::memcpy(device, host, bytes);
-  mark_written(allocation.written,
-               static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory),
+  mark_written(allocation.written(),
+               static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory()),
                bytes);
 }
 
@@ -133,12 +102,12 @@ DeviceMemory::Unwritten DeviceMemory::download(void* host, const void* device, s
   const Allocation& allocation = holding(device, bytes, "download");
   std::memcpy(host, device, bytes);
   const auto offset =
-      static_cast<std::size_t>(static_cast<const std::uint8_t*>(device) - allocation.memory);
+      static_cast<std::size_t>(static_cast<const std::uint8_t*>(device) - allocation.memory());
   Unwritten unwritten;
   if (!allocation.tracked) return unwritten;
   unwritten.allocation = allocation.name;
-  unwritten.bytes = count_unwritten(allocation.written, offset, bytes);
-  if (unwritten.bytes != 0) unwritten.first = first_unwritten(allocation.written, offset, bytes);
+  unwritten.bytes = count_unwritten(allocation.written(), offset, bytes);
+  if (unwritten.bytes != 0) unwritten.first = first_unwritten(allocation.written(), offset, bytes);
   return unwritten;
 }
 
@@ -146,18 +115,18 @@ void DeviceMemory::forget(void* device, std::size_t bytes) {
   if (bytes == 0) return;
   const Allocation& allocation = holding(device, bytes, "forget");
   const auto begin =
-      static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory);
+      static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory());
   const std::size_t end = begin + bytes;
   // Whole pages of bits are given back and come again as zeros: an allocation may be larger than
   // memory.
   constexpr std::size_t kBytesPerPage = kPage * kBytesPerBits;
   const std::size_t first_page = (begin + kBytesPerPage - 1) / kBytesPerPage;
   const std::size_t last_page = end / kBytesPerPage;
-  if (first_page >= last_page || madvise(allocation.written + first_page * kPage,
+  if (first_page >= last_page || madvise(allocation.written() + first_page * kPage,
                                          (last_page - first_page) * kPage, MADV_DONTNEED) != 0)
-    return mark_unwritten(allocation.written, begin, bytes);
-  mark_unwritten(allocation.written, begin, first_page * kBytesPerPage - begin);
-  mark_unwritten(allocation.written, last_page * kBytesPerPage, end - last_page * kBytesPerPage);
+    return mark_unwritten(allocation.written(), begin, bytes);
+  mark_unwritten(allocation.written(), begin, first_page * kBytesPerPage - begin);
+  mark_unwritten(allocation.written(), last_page * kBytesPerPage, end - last_page * kBytesPerPage);
 }
 
 void DeviceMemory::stop_tracking() {
@@ -175,10 +144,9 @@ std::string DeviceMemory::describe(std::uintptr_t address) const {
     if (nearest == nullptr || distance(before, address) < distance(*nearest, address))
       nearest = &before;
   }
-  for (const Allocation& released : released_)
-    if (address - released.begin() < released.bytes)
-      return "at byte " + std::to_string(address - released.begin()) + " of " +
-             of_allocation(released) + ", which has been released";
+  if (const Allocation* released = released_.find(address))
+    return "at byte " + std::to_string(address - released->begin()) + " of " +
+           of_allocation(*released) + ", which has been released";
   const std::size_t bytes = nearest == nullptr ? 0 : distance(*nearest, address);
   if (nearest == nullptr || bytes >= kGuardBytes) return "at an address that is no device memory";
   if (bytes == 0) return "right past the end of " + of_allocation(*nearest);

@@ -1,28 +1,16 @@
 // The memory of the CPU device: named allocations with guards around them, and for each byte
 // whether anything wrote it.
 #pragma once
+#include "kernels/simt/allocation.h"
+#include "kernels/simt/released_memory.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <shared_mutex>
 #include <string>
 
 namespace paged::simt {
-
-/// One allocation. `memory` has `bytes` bytes, `written` as many bits.
-struct Allocation {
-  std::string name;
-  std::size_t bytes = 0;
-  std::uint8_t* memory = nullptr;
-  std::uint8_t* written = nullptr;  ///< what the host or a kernel wrote; see written_bits.h
-  std::size_t mapped_bytes = 0;     ///< of the data, without guards
-  bool tracked = true;  ///< `written` is true to life: no unchecked kernel ran since allocation
-
-  std::size_t mapped_bytes_of_bits() const;
-  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory); }
-  std::uintptr_t end() const { return begin() + bytes; }
-};
 
 /// All allocations of the process. Thread-safe.
 class DeviceMemory {
@@ -59,12 +47,12 @@ class DeviceMemory {
   std::string describe(std::uintptr_t address) const;
 
  private:
+  GuardedPages pages_for(std::size_t bytes);
   const Allocation& holding(const void* memory, std::size_t bytes, const char* copy) const;
 
   mutable std::shared_mutex mutex_;
   std::map<std::uintptr_t, Allocation> live_;  // by address
-  // The latest ones. Their addresses stay reserved and unusable, so that a use of them is found.
-  std::deque<Allocation> released_;
+  ReleasedMemory released_;
 };
 
 /// The memory of the process's CPU device.

@@ -1,7 +1,9 @@
+#include "kernels/simt/released_memory.h"
 #include "tests/simt/every_backend.h"
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 namespace paged {
 namespace {
@@ -68,6 +70,42 @@ TEST_P(DeviceMemory, CopiesBeyondAnAllocationAreRefused) {
   EXPECT_EQ(error_of([&] { device().download(host.data(), host.data(), 1); }).rfind("download", 0),
             0U);
   EXPECT_NE(error_of([&] { device().release(host.data()); }), "no error");
+}
+
+TEST_P(DeviceMemory, OfALateReleaseIsNotUsedAgain) {
+  if (on_gpu()) GTEST_SKIP() << "a GPU's driver decides itself";
+  void* const released = device().allocate(10000, "released");
+  device().release(released);
+  // Each of these is released at once, so that many older ones could be used again.
+  for (std::size_t i = 0; i + 1 < simt::ReleasedMemory::kLatest; ++i) {
+    const DeviceBuffer buffer(device(), 10000, "later");
+    ASSERT_NE(buffer.data(), released);
+  }
+  std::vector<std::uint8_t> host(10);
+  EXPECT_EQ(error_of([&] { device().upload(released, host.data(), 10); }),
+            "upload of 10 bytes at byte 0 of 'released' (10000 bytes), which has been released");
+}
+
+TEST_P(DeviceMemory, UsedAgainIsAsGoodAsNew) {
+  if (on_gpu()) GTEST_SKIP() << "a GPU's driver decides itself";
+  std::set<void*> seen;
+  std::size_t used_again = 0;
+  for (std::size_t i = 0; i < 3 * simt::ReleasedMemory::kLatest; ++i) {
+    // Of other sizes, so that what is used again had more bytes or fewer.
+    const std::size_t bytes = 8192 + i % 7 * 1001;
+    const DeviceArray<std::uint8_t> array(device(), bytes, "array");
+    if (!seen.insert(array.data()).second) ++used_again;
+    const std::vector<std::uint8_t> fresh = array.to_host();
+    ASSERT_EQ(std::count(fresh.begin(), fresh.end(), 0xFF), static_cast<std::ptrdiff_t>(bytes));
+    ASSERT_EQ(device().take_findings().size(), 1U) << "written by whoever had it before?";
+    const std::vector<std::uint8_t> content(bytes, 0x5A);
+    device().upload(array.data(), content.data(), bytes);
+    ASSERT_EQ(array.to_host(), content);
+    ASSERT_TRUE(device().take_findings().empty());
+    std::uint8_t byte = 0;
+    ASSERT_NE(error_of([&] { device().download(&byte, array.data() + bytes, 1); }), "no error");
+  }
+  EXPECT_GT(used_again, simt::ReleasedMemory::kLatest);
 }
 
 TEST_P(DeviceMemory, OfOneProcessIsOneCpuDevice) {
