@@ -15,15 +15,14 @@ GatheredKv gather(const DecodeProblem& problem, int seq, int kv_head) {
   const double v_scale = is_fp8(problem.cache()) ? problem.v_scale : 1.0;
   GatheredKv kv{Eigen::MatrixXd(seq_len, problem.head_size),   // [seq_len, head_size]
                 Eigen::MatrixXd(seq_len, problem.head_size)};  // [seq_len, head_size]
+  std::vector<double> row(problem.head_size);
   for (int token = 0; token < seq_len; ++token) {
     const std::int64_t block = block_table[token / problem.block_size];
     const int offset = token % problem.block_size;
-    for (int dim = 0; dim < problem.head_size; ++dim) {
-      kv.keys(token, dim) =
-          problem.key_cache.read(key_index(problem, block, kv_head, offset, dim)) * k_scale;
-      kv.values(token, dim) =
-          problem.value_cache.read(value_index(problem, block, kv_head, offset, dim)) * v_scale;
-    }
+    problem.key_cache.read(key_elements(problem, block, kv_head, offset), row);
+    for (int dim = 0; dim < problem.head_size; ++dim) kv.keys(token, dim) = row[dim] * k_scale;
+    problem.value_cache.read(value_elements(problem, block, kv_head, offset), row);
+    for (int dim = 0; dim < problem.head_size; ++dim) kv.values(token, dim) = row[dim] * v_scale;
   }
   return kv;
 }

@@ -285,4 +285,16 @@ std::int64_t value_index(const DecodeProblem& problem, std::int64_t physical_blo
          value_offset_in_page(token_in_block, dim, problem.block_size);
 }
 
+ElementRuns key_elements(const DecodeProblem& problem, std::int64_t physical_block, int kv_head,
+                         int token_in_block) {
+  const int x = key_vector_width(static_cast<int>(size_in_bytes(problem.cache())));
+  return {key_index(problem, physical_block, kv_head, token_in_block, 0), x,
+          std::int64_t{problem.block_size} * x};
+}
+
+ElementRuns value_elements(const DecodeProblem& problem, std::int64_t physical_block, int kv_head,
+                           int token_in_block) {
+  return {value_index(problem, physical_block, kv_head, token_in_block, 0), 1, problem.block_size};
+}
+
 }  // namespace paged

@@ -89,4 +89,10 @@ std::int64_t key_index(const DecodeProblem& problem, std::int64_t physical_block
 std::int64_t value_index(const DecodeProblem& problem, std::int64_t physical_block, int kv_head,
                          int token_in_block, int dim);
 
+/// Where all head_size elements of (physical_block, kv_head, token_in_block) lie, dimension 0 first.
+ElementRuns key_elements(const DecodeProblem& problem, std::int64_t physical_block, int kv_head,
+                         int token_in_block);
+ElementRuns value_elements(const DecodeProblem& problem, std::int64_t physical_block, int kv_head,
+                           int token_in_block);
+
 }  // namespace paged

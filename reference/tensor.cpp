@@ -78,6 +78,39 @@ void Tensor::write(std::int64_t i, double value) {
   });
 }
 
+namespace {
+
+// Calls visit(linear index, which of the values) for each element.
+template <typename Visitor>
+void for_each_element(ElementRuns elements, std::size_t count, std::int64_t size, Visitor visit) {
+  assert(static_cast<std::int64_t>(count) % elements.run == 0);
+  std::int64_t begin = elements.first;
+  for (std::size_t i = 0; i < count; begin += elements.stride) {
+    assert(0 <= begin && begin + elements.run <= size);
+    for (std::int64_t k = 0; k < elements.run; ++k, ++i) visit(begin + k, i);
+  }
+}
+
+}  // namespace
+
+void Tensor::read(ElementRuns elements, std::span<double> values) const {
+  with_element_type(type_, [&](auto element) {
+    for_each_element(elements, values.size(), size_, [&](std::int64_t index, std::size_t i) {
+      std::memcpy(&element, bytes_.data() + index * sizeof element, sizeof element);
+      values[i] = to_double(element);
+    });
+  });
+}
+
+void Tensor::write(ElementRuns elements, std::span<const double> values) {
+  with_element_type(type_, [&](auto element) {
+    for_each_element(elements, values.size(), size_, [&](std::int64_t index, std::size_t i) {
+      element = round_to<decltype(element)>(values[i]);
+      std::memcpy(bytes_.data() + index * sizeof element, &element, sizeof element);
+    });
+  });
+}
+
 void Tensor::copy_element(std::int64_t i, const Tensor& from, std::int64_t j) {
   assert(type_ == from.type_ && 0 <= i && i < size_ && 0 <= j && j < from.size_);
   const std::size_t width = paged::size_in_bytes(type_);

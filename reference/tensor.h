@@ -4,10 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace paged {
+
+/// Elements of a tensor that lie in runs: `run` neighbours from `first` on, as many from
+/// `first + stride` on, and so forth.
+struct ElementRuns {
+  std::int64_t first;
+  std::int64_t run;
+  std::int64_t stride;
+};
 
 /// A row-major tensor whose element type is known at run time. Elements are addressed by their
 /// linear index; read() and write() convert, so that host code has one way to touch any type.
@@ -29,6 +38,9 @@ class Tensor {
   double read(std::int64_t i) const;
   /// Stores the element nearest to value (see round_to).
   void write(std::int64_t i, double value);
+  /// The same for as many elements as the span has, a multiple of a run: quicker than one by one.
+  void read(ElementRuns elements, std::span<double> values) const;
+  void write(ElementRuns elements, std::span<const double> values);
   /// Copies element j of `from` to element i, bit for bit. Types must be equal.
   void copy_element(std::int64_t i, const Tensor& from, std::int64_t j);
   /// Sets every element to the one nearest to value.

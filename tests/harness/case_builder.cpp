@@ -441,13 +441,13 @@ std::vector<bool> blocks_of(const DecodeProblem& problem, const std::vector<int>
 void poison_slot(DecodeProblem& problem, std::int64_t slot, double value, PoisonedCache caches) {
   const std::int64_t block = slot / problem.block_size;
   const int offset = static_cast<int>(slot % problem.block_size);
-  for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
-    for (int dim = 0; dim < problem.head_size; ++dim) {
-      if (caches != PoisonedCache::values)
-        problem.key_cache.write(key_index(problem, block, kv_head, offset, dim), value);
-      if (caches != PoisonedCache::keys)
-        problem.value_cache.write(value_index(problem, block, kv_head, offset, dim), value);
-    }
+  const std::vector<double> row(problem.head_size, value);
+  for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head) {
+    if (caches != PoisonedCache::values)
+      problem.key_cache.write(key_elements(problem, block, kv_head, offset), row);
+    if (caches != PoisonedCache::keys)
+      problem.value_cache.write(value_elements(problem, block, kv_head, offset), row);
+  }
 }
 
 void poison_tails(DecodeProblem& problem, double value, PoisonedCache caches) {

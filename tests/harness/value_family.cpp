@@ -1,16 +1,18 @@
 #include "tests/harness/value_family.h"
 
-#include "reference/cache_layout.h"
 #include "reference/input_error.h"
 #include "reference/number_range.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/normal_numbers.h"
 #include "tests/harness/random.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <vector>
 
 namespace paged {
 namespace {
@@ -27,6 +29,14 @@ std::vector<double> unit_direction(int head_size, int kv_head) {
   }
   for (double& x : direction) x /= std::sqrt(square);
   return direction;
+}
+
+/// Of all KV heads. [num_kv_heads][head_size]
+std::vector<std::vector<double>> unit_directions(const DecodeProblem& problem) {
+  std::vector<std::vector<double>> directions;
+  for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
+    directions.push_back(unit_direction(problem.head_size, kv_head));
+  return directions;
 }
 
 bool leans(const std::string& kind) {
@@ -59,14 +69,12 @@ class Writer {
                        ? std::numeric_limits<double>::infinity()
                        : overflow_threshold(tensor.type())) {}
 
-  void write(std::int64_t i, double value) {
-    if (std::isfinite(value) && std::abs(value) >= threshold_)
-      refuse("a value of " + number(value) + ", which does not fit " +
-                 with_article(tensor_.type()) + " (at most " +
-                 number(greatest_number(tensor_.type())) + ")",
-             "smaller", "larger");
-    largest_ = std::max(largest_, std::abs(value));
-    tensor_.write(i, value);
+  void write(ElementRuns elements, std::span<const double> values) {
+    for (const double value : values) {
+      if (std::isfinite(value) && std::abs(value) >= threshold_) refuse_large(value);
+      largest_ = std::max(largest_, std::abs(value));
+    }
+    tensor_.write(elements, values);
   }
 
   /// Called when everything is written.
@@ -78,6 +86,11 @@ class Writer {
   }
 
  private:
+  [[noreturn]] void refuse_large(double value) const {
+    refuse("a value of " + number(value) + ", which does not fit " + with_article(tensor_.type()) +
+               " (at most " + number(greatest_number(tensor_.type())) + ")",
+           "smaller", "larger");
+  }
   [[noreturn]] void refuse(const std::string& what, const char* change,
                            const char* change_of_scale) const {
     throw InputError(
@@ -97,37 +110,25 @@ void write_query(DecodeProblem& problem, const ValueFamily& family) {
   Writer query(problem.query, "query", family);
   Random random(family.seed * 3 + 1);
   const int group = problem.num_heads / problem.num_kv_heads;
-  std::int64_t i = 0;
+  const auto directions = unit_directions(problem);
+  std::vector<double> row(problem.head_size);
+  std::int64_t first = 0;
   for (int seq = 0; seq < problem.num_seqs(); ++seq)
-    for (int head = 0; head < problem.num_heads; ++head) {
-      const std::vector<double> direction = unit_direction(problem.head_size, head / group);
-      for (int dim = 0; dim < problem.head_size; ++dim, ++i) {
+    for (int head = 0; head < problem.num_heads; ++head, first += problem.head_size) {
+      const std::vector<double>& direction = directions[head / group];
+      for (int dim = 0; dim < problem.head_size; ++dim) {
         double value = family.standard_deviation * random.normal();
         if (family.kind == "constant") value = family.value;
         if (family.kind == "small") value *= 0.01;
         // Little noise beside the direction: every head of the group must see the same picture.
         if (leans(family.kind))
           value = 0.1 * value + lean_length(problem.head_size) * direction[dim];
-        query.write(i, value);
+        row[dim] = value;
       }
+      query.write({first, problem.head_size, 0}, row);
     }
   query.check_not_all_lost();
 }
-
-/// A number in (-1, 1) that tells where an element lives. Every fourth dimension tells the block,
-/// the next the KV head, then the offset, then the dimension, each in steps of 1/128 that every
-/// type but e5m2 keeps apart; below these steps, f32 also holds the element's position (modulo
-/// 65536).
-double coded(const DecodeProblem& problem, std::int64_t block, int kv_head, int offset, int dim) {
-  const std::int64_t codes[] = {block, kv_head, offset, dim / 4};
-  const std::int64_t position =
-      ((block * problem.num_kv_heads + kv_head) * problem.block_size + offset) * problem.head_size +
-      dim;
-  const auto step = static_cast<double>(codes[dim % 4] % 255 - 127);
-  return (step + static_cast<double>(position % 65536) / 65536) / 128;
-}
-
-using Index = std::int64_t (*)(const DecodeProblem&, std::int64_t, int, int, int);
 
 /// One of the two caches of a problem.
 struct CacheOf {
@@ -135,26 +136,53 @@ struct CacheOf {
   Tensor& tensor;
   const char* name;
   double scale;
-  Index index;
+  ElementRuns (*elements)(const DecodeProblem&, std::int64_t, int, int);
   std::uint64_t stream;  ///< of random numbers
 };
 
 CacheOf keys_of(DecodeProblem& problem) {
-  return {problem, problem.key_cache, "key_cache", problem.k_scale, key_index, 2};
+  return {problem, problem.key_cache, "key_cache", problem.k_scale, key_elements, 2};
 }
 
 CacheOf values_of(DecodeProblem& problem) {
-  return {problem, problem.value_cache, "value_cache", problem.v_scale, value_index, 3};
+  return {problem, problem.value_cache, "value_cache", problem.v_scale, value_elements, 3};
 }
 
-template <typename Value>
-void fill_block(const CacheOf& cache, Writer& writer, std::int64_t block, Value value) {
+/// One token's key or value of one KV head: its place, and how many elements of the whole cache
+/// come before it if tokens lie one after the other.
+struct TokenRow {
+  std::int64_t block;
+  int kv_head;
+  int offset;
+  std::int64_t position;
+};
+
+/// fill(row, values) gives the values of each token's row. [head_size]
+template <typename Fill>
+void fill_block(const CacheOf& cache, Writer& writer, std::int64_t block, Fill fill) {
   const DecodeProblem& problem = cache.problem;
+  std::vector<double> values(problem.head_size);
+  std::int64_t position =
+      block * problem.num_kv_heads * problem.block_size * std::int64_t{problem.head_size};
   for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head)
-    for (int offset = 0; offset < problem.block_size; ++offset)
-      for (int dim = 0; dim < problem.head_size; ++dim)
-        writer.write(cache.index(problem, block, kv_head, offset, dim),
-                     value(block, kv_head, offset, dim) / cache.scale);
+    for (int offset = 0; offset < problem.block_size; ++offset, position += problem.head_size) {
+      fill(TokenRow{block, kv_head, offset, position}, std::span(values));
+      for (double& value : values) value /= cache.scale;
+      writer.write(cache.elements(problem, block, kv_head, offset), values);
+    }
+}
+
+/// Numbers in (-1, 1) that tell where an element lives. Every fourth dimension tells the block, the
+/// next the KV head, then the offset, then the dimension, each in steps of 1/128 that every type but
+/// e5m2 keeps apart; below these steps, f32 also holds the element's position (modulo 65536).
+void code_row(const TokenRow& row, std::span<double> values) {
+  const auto step = [](std::int64_t code) { return static_cast<double>(code % 255 - 127); };
+  double steps[] = {step(row.block), step(row.kv_head), step(row.offset), 0};
+  for (std::size_t dim = 0; dim < values.size(); ++dim) {
+    steps[3] = step(static_cast<std::int64_t>(dim) / 4);
+    const std::int64_t position = row.position + static_cast<std::int64_t>(dim);
+    values[dim] = (steps[dim % 4] + static_cast<double>(position % 65536) / 65536) / 128;
+  }
 }
 
 /// Blocks that no sequence uses and that get values of their own. Drawing a number takes longer
@@ -182,36 +210,38 @@ void fill_background(const CacheOf& cache, const ValueFamily& family) {
   Writer writer(cache.tensor, cache.name, family);
   const DecodeProblem& problem = cache.problem;
   const double width = family.standard_deviation * (family.kind == "small" ? 0.01 : 1.0);
-  const std::int64_t block_elements =
-      std::int64_t{problem.num_kv_heads} * problem.block_size * problem.head_size;
   const std::vector<std::int64_t> sources = sources_of_blocks(problem);
+  const NormalNumbers normals(family.seed * 3 + cache.stream);
   for (std::int64_t block = 0; block < problem.num_blocks(); ++block) {
     if (family.kind == "coded") {
-      fill_block(cache, writer, block, [&](auto... where) { return coded(problem, where...); });
+      fill_block(cache, writer, block, code_row);
     } else if (sources[block] != block) {
       copy_block(cache.tensor, sources[block], block);
     } else if (family.kind == "constant") {
-      fill_block(cache, writer, block, [&](auto...) { return family.value; });
+      fill_block(cache, writer, block, [&](const TokenRow&, std::span<double> values) {
+        std::fill(values.begin(), values.end(), family.value);
+      });
     } else {
-      Random random(family.seed * 3 + cache.stream);
-      random.skip(2 * static_cast<std::uint64_t>(block * block_elements));  // 2 a normal number
-      fill_block(cache, writer, block, [&](auto...) { return width * random.normal(); });
+      fill_block(cache, writer, block, [&](const TokenRow& row, std::span<double> values) {
+        normals.copy(row.position, values);
+        for (double& value : values) value *= width;
+      });
     }
   }
   writer.check_not_all_lost();
 }
 
 /// Sets one token's key so that its logit is about `logit` for every query head of the group.
-void lean_key(DecodeProblem& problem, Writer& keys, int seq, int token, double logit,
-              Random& random) {
+void lean_key(const DecodeProblem& problem, const std::vector<std::vector<double>>& directions,
+              Writer& keys, int seq, int token, double logit, Random& random) {
   const std::int64_t block = problem.block_table(seq)[token / problem.block_size];
   const int offset = token % problem.block_size;
   const double length = logit / (problem.scale * lean_length(problem.head_size));
+  std::vector<double> key(problem.head_size);
   for (int kv_head = 0; kv_head < problem.num_kv_heads; ++kv_head) {
-    const std::vector<double> direction = unit_direction(problem.head_size, kv_head);
     for (int dim = 0; dim < problem.head_size; ++dim)
-      keys.write(key_index(problem, block, kv_head, offset, dim),
-                 (length * direction[dim] + 0.1 * random.normal()) / problem.k_scale);
+      key[dim] = (length * directions[kv_head][dim] + 0.1 * random.normal()) / problem.k_scale;
+    keys.write(key_elements(problem, block, kv_head, offset), key);
   }
 }
 
@@ -222,6 +252,7 @@ void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
                      " shapes logits through the keys, which a scale of " + number(problem.scale) +
                      " does not allow: take another scale, or the family normal");
   Writer keys(problem.key_cache, "key_cache", family, Writer::Fp8::saturates);
+  const auto directions = unit_directions(problem);
   Random random(family.seed * 7 + 5);
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     const int seq_len = problem.seq_lens[seq];
@@ -240,7 +271,7 @@ void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
       if (family.kind == "large-logits")
         logit = token == needle ? 1e4 : (token % 2 == 0 ? -1e4 : 5e3) + 10 * logit;
       if (family.kind == "negative-logits") logit = family.logit + logit;
-      lean_key(problem, keys, seq, token, logit, random);
+      lean_key(problem, directions, keys, seq, token, logit, random);
     }
   }
 }

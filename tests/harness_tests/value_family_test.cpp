@@ -3,6 +3,8 @@
 
 #include "reference/decode_attention.h"
 #include "tests/harness/case_builder.h"
+#include "tests/harness/normal_numbers.h"
+#include "tests/harness/random.h"
 #include "tests/reference/error_message.h"
 
 #include <gtest/gtest.h>
@@ -275,6 +277,22 @@ TEST(ValueFamilyTest, UnusedSlotsHoldPlausibleStaleValues) {
     zeros += p.key_cache.read(i) == 0 ? 1 : 0;
   }
   EXPECT_LT(zeros, p.key_cache.size() / 100);
+}
+
+TEST(ValueFamilyTest, KeptNormalNumbersAreThoseOfTheGenerator) {
+  constexpr std::int64_t kMany = 300000;  // more than are kept
+  for (const std::uint64_t seed : {5, 6, 7, 8, 9, 10, 11, 12, 13, 5}) {
+    Random random(seed);
+    std::vector<double> expected(kMany);
+    for (double& number : expected) number = random.normal();
+    const NormalNumbers normals(seed);
+    for (const std::int64_t first : {1000L, 0L, 1L, 262100L, 290000L, 500L}) {
+      std::vector<double> numbers(100);
+      normals.copy(first, numbers);
+      ASSERT_TRUE(std::equal(numbers.begin(), numbers.end(), expected.begin() + first))
+          << "seed " << seed << ", from " << first;
+    }
+  }
 }
 
 }  // namespace

@@ -553,6 +553,12 @@ TEST(DecodeProblem, LinearIndicesAreThoseOfTheRowMajorTensors) {
                       testing::key_position(p, block, kv_head, token, dim));
             ASSERT_EQ(value_index(p, block, kv_head, token, dim),
                       testing::value_position(p, block, kv_head, token, dim));
+            const ElementRuns key = key_elements(p, block, kv_head, token);
+            const ElementRuns value = value_elements(p, block, kv_head, token);
+            ASSERT_EQ(key_index(p, block, kv_head, token, dim),
+                      key.first + dim / key.run * key.stride + dim % key.run);
+            ASSERT_EQ(value_index(p, block, kv_head, token, dim),
+                      value.first + dim / value.run * value.stride + dim % value.run);
             keys.insert(key_index(p, block, kv_head, token, dim));
             values.insert(value_index(p, block, kv_head, token, dim));
           }

@@ -151,5 +151,20 @@ TEST(Tensor, ShapesPrintAsAList) {
   EXPECT_EQ(to_string(std::vector<std::int64_t>{}), "[]");
 }
 
+TEST(TensorTest, RunsOfElementsAreReadAndWrittenAsOneByOne) {
+  for (CacheType type :
+       {CacheType::f32, CacheType::f16, CacheType::bf16, CacheType::e4m3, CacheType::e5m2}) {
+    Tensor tensor(type, {40});
+    const std::vector<double> values = {1, -2, 3.3, 1e9, 0.1, -0.7};
+    tensor.write({5, 2, 10}, values);  // 5, 6, 15, 16, 25, 26
+    Tensor expected(type, {40});
+    for (int i = 0; i < 6; ++i) expected.write(5 + i / 2 * 10 + i % 2, values[i]);
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(tensor.read(i), expected.read(i)) << i;
+    std::vector<double> read(4);
+    tensor.read({15, 1, 5}, read);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(read[i], expected.read(15 + 5 * i)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace paged
