@@ -66,7 +66,7 @@ __global__ void sum_in_bulk_ring(int tiles, const float* values, float* sums) {
 }
 
 template <int kStages>
-void launch_sum(int tiles, int threads, const float* values, float* sums) {
+void launch_bulk_sum(int tiles, int threads, const float* values, float* sums) {
   launch(sum_in_bulk_ring<kStages>, dim3(1), dim3(threads + 32), kStages * threads * sizeof(float),
          Stream{}, tiles, values, sums);
 }
@@ -99,9 +99,9 @@ void add_bulk_copies(SampleKernels& kernels) {
   };
   kernels.sum_in_bulk_ring = [](int stages, int tiles, int threads, const float* values,
                                 float* sums) {
-    if (stages == 2) return launch_sum<2>(tiles, threads, values, sums);
-    if (stages == 3) return launch_sum<3>(tiles, threads, values, sums);
-    launch_sum<4>(tiles, threads, values, sums);
+    if (stages == 2) return launch_bulk_sum<2>(tiles, threads, values, sums);
+    if (stages == 3) return launch_bulk_sum<3>(tiles, threads, values, sums);
+    launch_bulk_sum<4>(tiles, threads, values, sums);
   };
   kernels.rotate_by_mbarrier = [](int threads, int rounds, const int* values, int* results) {
     launch(rotate_by_mbarrier, dim3(1), dim3(threads), 0, Stream{}, rounds, values, results);

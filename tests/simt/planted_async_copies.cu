@@ -2,17 +2,16 @@
 #include "kernels/cuda.h"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/planted_threads.cuh"
 
 namespace paged::PAGED_BACKEND {
 namespace {
 
-constexpr int kThreads = 64;
 constexpr int kTiles = 4;
 
 // values: [kTiles, kThreads]; results: [kThreads]
-using Kernel = void (*)(int* values, int* results);
+using AsyncKernel = void (*)(int* values, int* results);
 
-__device__ __forceinline__ int own() { return static_cast<int>(threadIdx.x); }
 __device__ __forceinline__ int other() { return (own() + 32) % kThreads; }
 
 // ---- before the bytes are there -----------------------------------------------------------------
@@ -256,7 +255,7 @@ __global__ void own_bytes_of_unwritten(int* values, int* results) {
   results[own()] = tile[own()];
 }
 
-template <Kernel kKernel, int kSharedBytes = 0>
+template <AsyncKernel kKernel, int kSharedBytes = 0>
 void run(Device& device) {
   const DeviceArray<int> values(device, std::vector<int>(kTiles * kThreads, 1), "values");
   const DeviceArray<int> results(device, kThreads, "results");

@@ -2,17 +2,15 @@
 #include "kernels/cuda.h"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/planted_threads.cuh"
 
 namespace paged::PAGED_BACKEND {
 namespace {
 
-constexpr int kThreads = 64;
 constexpr unsigned kBytes = kThreads * sizeof(int);  // of a tile
 
 // values: [4, kThreads]; results: [kThreads]
-using Kernel = void (*)(int* values, int* results);
-
-__device__ __forceinline__ int own() { return static_cast<int>(threadIdx.x); }
+using BulkKernel = void (*)(int* values, int* results);
 
 // By all threads: makes an mbarrier for so many arrivals.
 __device__ __forceinline__ void make(Mbarrier* barrier, unsigned arrivals) {
@@ -308,8 +306,8 @@ __global__ void bulk_over_own_bytes(int* values, int* results) {
   results[own()] = tile[own()];
 }
 
-template <Kernel kKernel>
-void run(Device& device) {
+template <BulkKernel kKernel>
+void run_bulk(Device& device) {
   const DeviceArray<int> values(device, std::vector<int>(4 * kThreads, 1), "values");
   const DeviceArray<int> results(device, kThreads, "results");
   launch(kKernel, dim3(1), dim3(kThreads), 0, Stream{}, values.data(), results.data());
@@ -331,69 +329,74 @@ void add_planted_bulk_copies(std::vector<PlantedKernel>& kernels) {
   const auto clean = [&](const char* name, void (*run_it)(Device&), FindingKind looks_like) {
     kernels.push_back({name, file, run_it, {}, false, looks_like});
   };
-  clean("bulk wait by all", run<wait_by_all>, early);
-  plant("bulk bytes without a wait", run<no_wait_but_a_barrier>, early, "no_wait_but_a_barrier",
+  clean("bulk wait by all", run_bulk<wait_by_all>, early);
+  plant("bulk bytes without a wait", run_bulk<no_wait_but_a_barrier>, early,
+        "no_wait_but_a_barrier",
         "4-byte read at byte 0 of 'tile' before a 256-byte asynchronous copy by thread (0,0,0) "
         "(warp 0, lane 0) has been waited for, which starts at planted_bulk_copies.cu:");
-  plant("wait for the phase before", run<wait_for_the_last_phase>, early, "wait_for_the_last_phase",
+  plant("wait for the phase before", run_bulk<wait_for_the_last_phase>, early,
+        "wait_for_the_last_phase",
         "of 'tile' before a 256-byte asynchronous copy by thread (0,0,0)");
-  plant("wait for the other tile", run<wait_for_the_other_tile>, early, "wait_for_the_other_tile",
+  plant("wait for the other tile", run_bulk<wait_for_the_other_tile>, early,
+        "wait_for_the_other_tile",
         "at byte 260 of 'tiles' before a 256-byte asynchronous copy by thread (0,0,0)");
-  plant("bulk wait by one thread", run<wait_by_one_thread>, race, "wait_by_one_thread",
+  plant("bulk wait by one thread", run_bulk<wait_by_one_thread>, race, "wait_by_one_thread",
         "4-byte read at byte 4 of 'tile' races with a bulk copy whose mbarrier the thread has not "
         "waited for, which starts at planted_bulk_copies.cu:");
-  clean("bulk wait by one thread, then a barrier", run<wait_by_one_thread_then_barrier>, race);
-  clean("bulk wait by one lane, then a warp barrier", run<wait_by_one_lane_then_warp_barrier>,
+  clean("bulk wait by one thread, then a barrier", run_bulk<wait_by_one_thread_then_barrier>, race);
+  clean("bulk wait by one lane, then a warp barrier", run_bulk<wait_by_one_lane_then_warp_barrier>,
         race);
 
-  plant("arrival before the read", run<reuse<false>>, race, "reuse",
+  plant("arrival before the read", run_bulk<reuse<false>>, race, "reuse",
         "thread (0,0,0) (warp 0, lane 0): 256-byte write at byte 0 of 'tile' races with a read by "
         "thread (32,0,0)");
-  clean("arrival after the read", run<reuse<true>>, race);
+  clean("arrival after the read", run_bulk<reuse<true>>, race);
   plant(
-      "arrival without a wait", run<read_what_others_wrote<false>>, race, "read_what_others_wrote",
+      "arrival without a wait", run_bulk<read_what_others_wrote<false>>, race,
+      "read_what_others_wrote",
       "thread (40,0,0) (warp 1, lane 8): 4-byte read at byte 92 of 'shared' races with a write by "
       "thread (23,0,0)");
-  clean("arrival and wait", run<read_what_others_wrote<true>>, misuse);
-  plant("write after the arrival", run<write_after_arrival>, race, "write_after_arrival",
+  clean("arrival and wait", run_bulk<read_what_others_wrote<true>>, misuse);
+  plant("write after the arrival", run_bulk<write_after_arrival>, race, "write_after_arrival",
         "4-byte read at byte 252 of 'shared' races with a write by thread (63,0,0)");
 
-  plant("too many bytes announced", run<announce_too_much>, deadlock, "announce_too_much",
+  plant("too many bytes announced", run_bulk<announce_too_much>, deadlock, "announce_too_much",
         "of 'full' in its phase 0 has all arrivals, and 256 bytes where 512 were announced", false);
-  plant("too few bytes announced", run<announce_too_little>, deadlock, "announce_too_little",
+  plant("too few bytes announced", run_bulk<announce_too_little>, deadlock, "announce_too_little",
         "of 'full' in its phase 0 has all arrivals, and 256 bytes where 128 were announced", false);
-  plant("an arrival too few", run<lack_an_arrival>, deadlock, "lack_an_arrival",
+  plant("an arrival too few", run_bulk<lack_an_arrival>, deadlock, "lack_an_arrival",
         "of 'all_here' in its phase 0 lacks 1 of 65 arrivals", false);
-  plant("tries without end", run<try_for_ever>, deadlock, "try_for_ever",
+  plant("tries without end", run_bulk<try_for_ever>, deadlock, "try_for_ever",
         "of 'all_here' in its phase 0 lacks 1 of 2 arrivals", false);
-  clean("tries, then arrivals", run<try_then_arrive>, misuse);
+  clean("tries, then arrivals", run_bulk<try_then_arrive>, misuse);
 
-  plant("mbarrier that nobody made", run<use_without_init>, misuse, "use_without_init",
+  plant("mbarrier that nobody made", run_bulk<use_without_init>, misuse, "use_without_init",
         "uses an mbarrier at byte 0 of 'barrier', which no mbarrier_init() has made", false);
-  plant("an arrival too many", run<arrive_too_often>, misuse, "arrive_too_often",
+  plant("an arrival too many", run_bulk<arrive_too_often>, misuse, "arrive_too_often",
         "thread (1,0,0) (warp 0, lane 1): arrives at the mbarrier at byte 0 of 'full' once more "
         "than the 1 times of its phase 0, which is not over",
         false);
-  plant("mbarrier for nobody", run<make_for_nobody>, misuse, "make_for_nobody",
+  plant("mbarrier for nobody", run_bulk<make_for_nobody>, misuse, "make_for_nobody",
         "makes an mbarrier for 0 arrivals a phase, not 1 to 1048575", false);
-  plant("parity of two", run<wait_for_parity_two>, misuse, "wait_for_parity_two",
+  plant("parity of two", run_bulk<wait_for_parity_two>, misuse, "wait_for_parity_two",
         "waits for a phase of parity 2, not 0 or 1", false);
-  plant("init without a barrier", run<use_before_it_is_made_for_all>, race,
+  plant("init without a barrier", run_bulk<use_before_it_is_made_for_all>, race,
         "use_before_it_is_made_for_all",
         "thread (1,0,0) (warp 0, lane 1): 8-byte read at byte 0 of 'barrier' races with a write by "
         "thread (0,0,0)");
-  plant("mbarrier overwritten", run<overwrite_barrier>, race, "overwrite_barrier",
+  plant("mbarrier overwritten", run_bulk<overwrite_barrier>, race, "overwrite_barrier",
         "8-byte write at byte 0 of 'barrier' races with a read by thread");
-  clean("mbarrier made anew", run<make_anew>, misuse);
+  clean("mbarrier made anew", run_bulk<make_anew>, misuse);
 
-  plant("misaligned bulk copy", run<misaligned_bulk>, FindingKind::misaligned_access,
+  plant("misaligned bulk copy", run_bulk<misaligned_bulk>, FindingKind::misaligned_access,
         "misaligned_bulk",
         "64-byte asynchronous copy to an address that is 8 past a multiple of 16 bytes");
-  plant("bulk copy of 40 bytes", run<odd_size>, FindingKind::misaligned_access, "odd_size",
+  plant("bulk copy of 40 bytes", run_bulk<odd_size>, FindingKind::misaligned_access, "odd_size",
         "bulk copy of 40 bytes, which is no multiple of 16", false);
-  plant("bulk copy past the end", run<past_the_source>, FindingKind::out_of_bounds_read,
+  plant("bulk copy past the end", run_bulk<past_the_source>, FindingKind::out_of_bounds_read,
         "past_the_source", "that ends 256 bytes past the end of 'values' (1024 bytes)");
-  plant("write to where a bulk copy goes", run<bulk_over_own_bytes>, race, "bulk_over_own_bytes",
+  plant("write to where a bulk copy goes", run_bulk<bulk_over_own_bytes>, race,
+        "bulk_over_own_bytes",
         "4-byte write at byte 252 of 'tile' races with a 256-byte asynchronous copy by thread "
         "(0,0,0)");
 }

@@ -2,11 +2,11 @@
 #include "kernels/cuda.h"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/planted_threads.cuh"
 
 namespace paged::PAGED_BACKEND {
 namespace {
 
-constexpr int kThreads = 64;
 constexpr int kBlocks = 3;
 
 // ---- within a block -----------------------------------------------------------------------------
@@ -127,7 +127,7 @@ __global__ void sum_in_a_tree(int* values) {
 }
 
 template <void (*kKernel)(int*), int kNumBlocks>
-void run(Device& device) {
+void launch_in(Device& device) {
   const DeviceArray<int> values(device, std::vector<int>((kBlocks + 1) * kThreads), "values");
   launch(kKernel, dim3(kNumBlocks), dim3(kThreads), 0, Stream{}, values.data());
 }
@@ -157,34 +157,39 @@ void add_within_blocks(std::vector<PlantedKernel>& kernels, const std::string& f
       kernels.end(),
       {{"global exchange without barrier",
         file,
-        run<exchange_without_barrier, 1>,
+        launch_in<exchange_without_barrier, 1>,
         {{kRace, "exchange_without_barrier",
           "thread (32,0,0) (warp 1, lane 0): 4-byte write at byte 128 of 'values' (1024 bytes) "
           "races with a read by thread (0,0,0) (warp 0, lane 0) at planted_global_races.cu:"}},
         true},
-       {"global exchange with barrier", file, run<exchange_with_barrier, 1>, {}, false, kRace},
+       {"global exchange with barrier",
+        file,
+        launch_in<exchange_with_barrier, 1>,
+        {},
+        false,
+        kRace},
        {"shift in place",
         file,
-        run<shift_in_place, 1>,
+        launch_in<shift_in_place, 1>,
         {{kRace, "shift_in_place",
           "4-byte write at byte 4 of 'values' (1024 bytes) races with a read by thread (0,0,0)"}},
         true},
-       {"shift in two steps", file, run<shift_in_two_steps, 1>, {}, false, kRace},
+       {"shift in two steps", file, launch_in<shift_in_two_steps, 1>, {}, false, kRace},
        {"global flag by all threads",
         file,
-        run<flag_by_all, 1>,
+        launch_in<flag_by_all, 1>,
         {{kRace, "flag_by_all",
           "4-byte write at byte 0 of 'values' (1024 bytes) races with a write by thread (0,0,0)"}},
         true},
-       {"global flag by one thread", file, run<flag_by_one, 1>, {}, false, kRace},
+       {"global flag by one thread", file, launch_in<flag_by_one, 1>, {}, false, kRace},
        {"lanes without global sync",
         file,
-        run<lanes_without_sync, 1>,
+        launch_in<lanes_without_sync, 1>,
         {{kRace, "lanes_without_sync",
           "4-byte write at byte 4 of 'values' (1024 bytes) races with a read by thread (0,0,0) "
           "(warp 0, lane 0)"}},
         true},
-       {"lanes with global sync", file, run<lanes_with_sync, 1>, {}, false, kRace}});
+       {"lanes with global sync", file, launch_in<lanes_with_sync, 1>, {}, false, kRace}});
 }
 
 void add_between_blocks(std::vector<PlantedKernel>& kernels, const std::string& file) {
@@ -192,14 +197,14 @@ void add_between_blocks(std::vector<PlantedKernel>& kernels, const std::string& 
       kernels.end(),
       {{"one word of all blocks",
         file,
-        run<word_of_all_blocks, kBlocks>,
+        launch_in<word_of_all_blocks, kBlocks>,
         {{kRace, "word_of_all_blocks",
           "block (1,0,0), thread (0,0,0) (warp 0, lane 0): 4-byte write at byte 0 of 'values' "
           "(1024 bytes) races with a write by another block, block (0,0,0), thread (0,0,0) (warp "
           "0, lane 0) at planted_global_races.cu:"}},
         true},
-       {"a word of each block", file, run<word_of_each_block, kBlocks>, {}, false, kRace},
-       {"a byte of each block", file, run<byte_of_each_block, kBlocks>, {}, false, kRace},
+       {"a word of each block", file, launch_in<word_of_each_block, kBlocks>, {}, false, kRace},
+       {"a byte of each block", file, launch_in<byte_of_each_block, kBlocks>, {}, false, kRace},
        {"what the next block writes",
         file,
         run_in_place,
@@ -210,30 +215,30 @@ void add_between_blocks(std::vector<PlantedKernel>& kernels, const std::string& 
        {"what no block writes", file, run_to_other_array, {}, false, kRace},
        {"blocks counted without atomics",
         file,
-        run<count_blocks_plainly, kBlocks>,
+        launch_in<count_blocks_plainly, kBlocks>,
         {{kRace, "count_blocks_plainly", "4-byte read at byte 0 of 'values' (1024 bytes) races"}},
         true},
-       {"blocks counted with atomics", file, run<count_blocks, kBlocks>, {}, false, kRace},
+       {"blocks counted with atomics", file, launch_in<count_blocks, kBlocks>, {}, false, kRace},
        {"a counter set by one block",
         file,
-        run<count_from_zero, kBlocks>,
+        launch_in<count_from_zero, kBlocks>,
         {{kRace, "count_from_zero",
           "block (1,0,0), thread (0,0,0) (warp 0, lane 0): 4-byte write at byte 0 of 'values' "
           "(1024 bytes) races with an atomic by another block, block (0,0,0)"}},
         true},
        {"a last block by index",
         file,
-        run<sum_in_block_with_highest_index, 2>,
+        launch_in<sum_in_block_with_highest_index, 2>,
         {{kRace, "sum_in_block_with_highest_index",
           "block (1,0,0), thread (0,0,0) (warp 0, lane 0): 4-byte read at byte 0 of 'values'"}},
         true},
        {"a last block by counting",
         file,
-        run<sum_in_last_block_to_finish, kBlocks>,
+        launch_in<sum_in_last_block_to_finish, kBlocks>,
         {},
         false,
         kRace},
-       {"last blocks in a tree", file, run<sum_in_a_tree, kBlocks>, {}, false, kRace},
+       {"last blocks in a tree", file, launch_in<sum_in_a_tree, kBlocks>, {}, false, kRace},
        {"two launches", file, run_in_two_launches, {}, false, kRace}});
 }
 

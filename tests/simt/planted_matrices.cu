@@ -2,6 +2,7 @@
 #include "kernels/cuda.h"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/planted_threads.cuh"
 
 namespace paged::PAGED_BACKEND {
 namespace {
@@ -9,14 +10,12 @@ namespace {
 constexpr int kRowWords = 4;  // 8 elements of 2 bytes
 
 // results: [blockDim.x]
-using Kernel = void (*)(unsigned* results);
+using MatrixKernel = void (*)(unsigned* results);
 
 // Every lane fills the row whose address it gives.
 __device__ __forceinline__ void fill_row(unsigned* row) {
   for (int i = 0; i < kRowWords; ++i) row[i] = 1;
 }
-
-__device__ __forceinline__ int own() { return static_cast<int>(threadIdx.x); }
 
 // ---- rows ---------------------------------------------------------------------------------------
 
@@ -194,7 +193,7 @@ __global__ void many_products(unsigned* results) {
   results[own()] = sum == 80.0F;
 }
 
-template <Kernel kKernel, int kThreads = 32, int kSharedBytes = 0>
+template <MatrixKernel kKernel, int kThreads = 32, int kSharedBytes = 0>
 void run(Device& device) {
   const DeviceArray<unsigned> results(device, std::vector<unsigned>(64, 1), "results");
   launch(kKernel, dim3(1), dim3(kThreads), kSharedBytes, Stream{}, results.data());

@@ -4,13 +4,12 @@
 #include "kernels/vector_load.cuh"
 #include "tests/simt/device_array.h"
 #include "tests/simt/planted_kernels.h"
+#include "tests/simt/planted_threads.cuh"
 
 namespace paged::PAGED_BACKEND {
 namespace {
 
-constexpr int kThreads = 64;
-
-using Kernel = void (*)(int*);
+using RaceKernel = void (*)(int*);
 
 // ---- barriers -----------------------------------------------------------------------------------
 
@@ -280,7 +279,7 @@ __global__ void left_by_the_last_block(int* values) {
   if (threadIdx.x == 0) values[blockIdx.x] = shared;  // mistake: left by the last block
 }
 
-void run(Device& device, Kernel kernel, int blocks = 1) {
+void run(Device& device, RaceKernel kernel, int blocks = 1) {
   const DeviceArray<int> values(device, std::vector<int>(kThreads, 1), "values");
   launch(kernel, dim3(blocks), dim3(kThreads), kThreads * sizeof(int), Stream{}, values.data());
 }

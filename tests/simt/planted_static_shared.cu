@@ -6,7 +6,7 @@ namespace paged::PAGED_BACKEND {
 namespace {
 
 // static_shared_kernels.cu has a kernel of the same name with little of it.
-__global__ void hold_static(int* result) {
+__global__ void hold_all_static(int* result) {
   __shared__ int held[48 * 1024 / sizeof(int) + 1];
   held[threadIdx.x] = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -16,7 +16,7 @@ __global__ void hold_static(int* result) {
 }  // namespace
 
 void launch_with_too_much_static_shared(int* result) {
-  launch(hold_static, dim3(1), dim3(4), 0, Stream{}, result);
+  launch(hold_all_static, dim3(1), dim3(4), 0, Stream{}, result);
 }
 
 }  // namespace paged::PAGED_BACKEND
