@@ -5,6 +5,13 @@
 set -euo pipefail
 # shellcheck source=tests/set_up.sh
 . "$(dirname "$0")/../tests/set_up.sh"
+# Everything in the folder is deleted: it must be new, empty, or one that this script has filled.
+site=$(realpath -m -- "${1:-$build/site}")
+marker=.paged-attention-lab-site
+if [ -e "$site" ] && [ ! -d "$site" ]; then fail "$site is no folder"; fi
+if [ $# -gt 0 ] && [ -d "$site" ] && [ -n "$(ls -A -- "$site")" ] && [ ! -f "$site/$marker" ]; then
+  fail "$site holds files that are no site of this lab, and a site replaces all that a folder holds: name a new or an empty one"
+fi
 # What the site needs beside nothing of the build: no program is compiled for it.
 # shellcheck disable=SC2034  # install_missing reads it
 packages=(doxygen doxygen-awesome-css libjs-mathjax)
@@ -18,10 +25,11 @@ if ! command -v doxygen >/dev/null || [ ! -d "$theme" ] || [ ! -d "$mathjax" ]; 
 fi
 
 cd "$root"
-site=$(mkdir -p "${1:-$build/site}" && cd "${1:-$build/site}" && pwd)
+mkdir -p -- "$site"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 find "$site" -mindepth 1 -delete
+touch "$site/$marker"
 
 title_of() { sed -n '/^# /{s/^# //;s/[`*]//g;s/&/\&amp;/g;s/"/\&quot;/g;p;q;}' "$1"; }
 tab() { # FILE TITLE
@@ -114,8 +122,8 @@ doxygen "$work/Doxyfile" 2>"$work/warnings" || {
   fail "Doxygen finds $(grep -c 'warning\|error' "$work/warnings") mistakes in the documentation (above)"
 }
 # Doxygen 1.9 links the summary of a class to its private classes, which it then leaves out.
-grep -rlF 'href="#nested-classes"' "$site" --include='*.html' | xargs grep -LF 'name="nested-classes"' |
-  xargs -r sed -i 's|<a href="#nested-classes">[^<]*</a> *&#124;||'
+{ grep -rlF 'href="#nested-classes"' "$site" --include='*.html' || true; } | # none: nothing to mend
+  xargs -r grep -LF 'name="nested-classes"' | xargs -r sed -i 's|<a href="#nested-classes">[^<]*</a> *&#124;||'
 [ ! -d docs/figures ] || cp -r docs/figures "$site/figures"
 bash docs/site/finish_links.sh "$site" "$work/tags.xml"
 bash docs/site/check_links.sh "$site"

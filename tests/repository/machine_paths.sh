@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# No recorded result names a folder of the machine that it was recorded on.
+# No text of the repository, recorded results and runs in pages among them, names a folder of the
+# machine that it was made on.
 # Usage: bash machine_paths.sh REPOSITORY_ROOT
 set -euo pipefail
 cd "$1"
-# A path from the root at the beginning of a text or after a blank, in one of the folders that people
-# and programs work in.
-if grep -rnoE '(^|[" =(])/(home|root|work|tmp|mnt|data|Users)/[^" )]*' docs; then
+# A path from the root at the beginning of a text or after a blank or a sign, in one of the folders that
+# people and programs work in. A source that says where something may be (/tmp of a test) makes the path.
+pattern='(^|[" =(:`'"'"'])/(home|root|work|tmp|mnt|data|Users)/[^" )]*'
+texts() { # of a clone, those that are its own
+  if [ -e .git ]; then git ls-files -z; else find . -type f -print0; fi
+}
+if texts | xargs -0 grep -InoE "$pattern"; then
   echo "the places above name a folder of one machine"
   exit 1
 fi
-echo "no recorded result names a folder of one machine"
+echo "no text names a folder of one machine"

@@ -3,7 +3,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
-trap 'rm -r "$tree"' EXIT
+output=$(mktemp)
+trap 'rm -r "$tree" "$output"' EXIT
 mkdir -p "$tree/docs/measurements"
 file="$tree/docs/measurements/results.json"
 echo '"command": "decode_benchmark --only 64/8 --json out.json", see build/tmp/x, [page](../tables/a.md)' >"$file"
@@ -14,13 +15,21 @@ bash "$here/machine_paths.sh" "$tree" >/dev/null || {
 for folder in root home tmp; do
   path="/$folder/out/a.json"
   echo "\"command\": \"program --json $path\"" >"$file"
-  if bash "$here/machine_paths.sh" "$tree" >"$tree/output"; then
+  if bash "$here/machine_paths.sh" "$tree" >"$output"; then
     echo "not noticed: $path"
     exit 1
   fi
-  grep -q "$path" "$tree/output" || {
+  grep -q "$path" "$output" || {
     echo "not named: $path"
     exit 1
   }
 done
+echo "plain" >"$file"
+folder=root
+path="/$folder/a/run" # in a page, behind a sign
+printf 'planted race at %s/file.cu\n' "file:$path" >"$tree/README.md"
+if bash "$here/machine_paths.sh" "$tree" >"$output"; then
+  echo "not noticed: a path in a page"
+  exit 1
+fi
 echo "every path of a machine was noticed"

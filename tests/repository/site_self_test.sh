@@ -70,4 +70,14 @@ expect_refused none.html
 expect_refused b.html#nowhere
 expect_refused '#nowhere'
 expect_refused repository:stages/a.cu
-echo "the page came out right, and every wrong link was noticed"
+# ---- the folder: what is no site is left alone ------------------------------------------------------
+mkdir "$tree/mine"
+touch "$tree/mine/letter"
+for folder in "$tree/mine" . ../mine; do # relative ones are the caller's
+  if (cd "$tree/mine" && bash "$root/docs/site.sh" "$folder") >"$tree/output" 2>&1; then
+    fail "not refused: $folder"
+  fi
+  grep -q "mine holds files that are no site" "$tree/output" || fail "no reason for $folder:" "$(cat "$tree/output")"
+  [ -f "$tree/mine/letter" ] || fail "a letter was deleted in $folder"
+done
+echo "the page came out right, every wrong link was noticed, and no folder that is no site was touched"
