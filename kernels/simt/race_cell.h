@@ -144,12 +144,19 @@ class RaceCell {
 
   [[gnu::always_inline]] void note_write(const BlockClocks& clocks, unsigned thread,
                                          AccessKind kind, std::uint8_t bytes, std::uintptr_t pc) {
+    const BlockClocks::Clock now = clocks.now(thread);
+    const bool atomic = kind == AccessKind::atomic;
+    // A thread writes a word in parts: nothing has ordered the parts before this one either.
+    const bool goes_on = writer_ == thread && write_clock_ == now && atomic_ == atomic;
     writer_ = static_cast<std::uint16_t>(thread);
-    write_clock_ = clocks.now(thread);
+    write_clock_ = now;
     write_pc_ = pc;
-    written_ = bytes;
-    atomic_ = kind == AccessKind::atomic;
-    forget_reads();
+    written_ = goes_on ? written_ | bytes : bytes;
+    atomic_ = atomic;
+    // Whoever read what is written now did so in order. Of other bytes nothing is known.
+    const unsigned read = read_bytes_ | other_read_;
+    if (readers_ == 0 || read_bytes_ == kDiffering || (read & ~unsigned{bytes}) == 0)
+      forget_reads();
   }
 
   void note_read(const BlockClocks& clocks, LaneReadsOfEpoch& lane_reads, int thread,

@@ -251,6 +251,46 @@ __global__ void vectors_in_turn(bool with_barrier, int* values) {
   values[own] = load_vec<4>(shared + 4 * ((own + 1) % kVectors))[0];
 }
 
+// A thread writes both halves of its word; the first of them is read by another warp.
+__global__ void halves_without_barrier(int* values) {
+  __shared__ __align__(4) unsigned short shared[2 * kThreads];
+  shared[2 * threadIdx.x] = shared[2 * threadIdx.x + 1] = 0;
+  __syncthreads();
+  shared[2 * threadIdx.x] = 1;  // mistake: halves without a barrier
+  shared[2 * threadIdx.x + 1] = 2;
+  values[threadIdx.x] = shared[2 * ((threadIdx.x + 32) % kThreads)];
+}
+
+__global__ void halves_with_barrier(int* values) {
+  __shared__ __align__(4) unsigned short shared[2 * kThreads];
+  shared[2 * threadIdx.x] = 1;
+  shared[2 * threadIdx.x + 1] = 2;
+  __syncthreads();
+  values[threadIdx.x] = shared[2 * ((threadIdx.x + 32) % kThreads)];
+}
+
+// One half is read by another warp and written after a barrier; the other half is read, too.
+__global__ void read_half_outlives_a_write(int* values) {
+  __shared__ __align__(4) unsigned short shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) values[0] = shared[0];
+  if (threadIdx.x == 32) {
+    shared[1] = 7;
+    shared[0] = 7;  // mistake: half that is read and then written beside the other
+  }
+}
+
+__global__ void halves_of_two_owners(int* values) {
+  __shared__ __align__(4) unsigned short shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) values[0] = shared[0];
+  if (threadIdx.x == 32) shared[1] = 7;
+  __syncthreads();
+  if (threadIdx.x == 32) shared[0] = 7;
+}
+
 __global__ void other_half_of_a_word(int* values) {
   __shared__ __align__(4) unsigned short shared[2 * kThreads];
   shared[2 * threadIdx.x] = shared[2 * threadIdx.x + 1] = 1;
@@ -456,6 +496,29 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
         {{race, "other_half_of_a_word",
           "2-byte write at byte 2 of 'shared' races with a read by thread (1,0,0)"}},
         true},
+       {"halves without a barrier",
+        file,
+        [](Device& device) { run(device, halves_without_barrier); },
+        {{race, "halves_without_barrier", "2-byte"}},
+        true},
+       {"halves with a barrier",
+        file,
+        [](Device& device) { run(device, halves_with_barrier); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"half that is read and then written beside the other",
+        file,
+        [](Device& device) { run(device, read_half_outlives_a_write); },
+        {{race, "read_half_outlives_a_write",
+          "2-byte write at byte 0 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"halves of two owners",
+        file,
+        [](Device& device) { run(device, halves_of_two_owners); },
+        {},
+        false,
+        FindingKind::data_race},
        {"read again after the sync",
         file,
         [](Device& device) { run_with(device, read_around_a_sync, true); },
