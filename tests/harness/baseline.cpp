@@ -183,6 +183,21 @@ class Keys {
   std::map<Key, int> seen_;
 };
 
+bool needs_watching(const std::string& invariant) {
+  const auto& all = invariants();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Invariant& i) { return i.id == invariant && i.needs_watching; });
+}
+
+/// A row of before that this run should have again.
+bool is_asked_for(const BaselineRow& row, const std::vector<CheckResult>& results, Asked asked) {
+  if (!row.as_expected || !asked.all_of_a_stage) return false;
+  if (!asked.is_watched && needs_watching(row.invariant)) return false;
+  return asked.all_stages || std::any_of(results.begin(), results.end(), [&](const CheckResult& r) {
+           return r.stage == row.stage && r.backend == row.backend;
+         });
+}
+
 }  // namespace
 
 const char* name_of(ChangeKind kind) {
@@ -240,7 +255,7 @@ Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) 
 }
 
 BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Recorded recorded,
-                                     const Margins& margins) const {
+                                     const Margins& margins, Asked asked) const {
   std::map<Keys::Key, const BaselineRow*> before;
   Keys keys_before, keys_now;
   for (const BaselineRow& row : rows_) before[keys_before.next(row)] = &row;
@@ -272,14 +287,15 @@ BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Re
     }
   }
   for (const auto& [key, row] : before)
-    comparison.changes.push_back({ChangeKind::missing,
-                                  "result",
-                                  row->stage,
-                                  row->invariant,
-                                  row->case_name,
-                                  row->backend,
-                                  "was tried before, and not now",
-                                  {}});
+    comparison.changes.push_back(
+        {is_asked_for(*row, results, asked) ? ChangeKind::worse : ChangeKind::missing,
+         "result",
+         row->stage,
+         row->invariant,
+         row->case_name,
+         row->backend,
+         "was tried before, and not now",
+         {}});
   return comparison;
 }
 

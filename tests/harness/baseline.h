@@ -40,6 +40,14 @@ struct Margins {
   double time_factor = 1.5;   ///< >= 1; differences below 10 ms are noise and never count
 };
 
+/// What a run was asked for. What held before, was asked for again and was not tried is worse: a
+/// promise was taken back, or a case is gone.
+struct Asked {
+  bool all_stages = false;      ///< false: those that have results
+  bool all_of_a_stage = false;  ///< every invariant on its own cases
+  bool is_watched = true;       ///< every access, which some invariants need
+};
+
 enum class ChangeKind { worse, better, other, added, missing };
 /// "worse", "better", "other", "new", "missing"
 const char* name_of(ChangeKind kind);
@@ -81,11 +89,11 @@ class Baseline {
   Baseline(const std::filesystem::path& file, const CheckSettings& now);
 
   /// Worse is: a result that came out as stated and no longer does; one that held and that the stage
-  /// now states to break; a larger share of the bound, more transactions or more time than the
+  /// now states to break; one that was not tried though it was asked for; a larger share of the bound, more transactions or more time than the
   /// margins allow, of results that came out as stated both times. Other bits are neither better nor
   /// worse. What only one side recorded is not compared.
   BaselineComparison compare(const std::vector<CheckResult>& results, Recorded recorded,
-                             const Margins& margins) const;
+                             const Margins& margins, Asked asked = {}) const;
 
  private:
   std::vector<BaselineRow> rows_;

@@ -120,6 +120,10 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
       throw InputError("no case of the invariant " + invariant->id + " can be tried: " + why_none);
     plan.not_tried.push_back({invariant->id, why_none});
   }
+  for (NotTried& left_out : plan.not_tried) {
+    left_out.stage = kernel.stage().name;
+    left_out.backend = name_of(kernel.device().backend());
+  }
   if (plan.tries.empty())
     throw InputError("none of the invariants of " + title_of(kernel.stage()) +
                      (given.empty() ? " can be tried" : " can be tried on these cases"));
@@ -138,9 +142,13 @@ CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, 
 }
 
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
-                                    const std::function<void(const CheckResult&)>& done) {
+                                    const std::function<void(const CheckResult&)>& done,
+                                    std::vector<NotTried>* not_tried) {
   std::vector<CheckResult> results;
-  for (const PlannedTry& planned : plan_checks(kernel, request).tries) {
+  const CheckPlan plan = plan_checks(kernel, request);
+  if (not_tried != nullptr)
+    not_tried->insert(not_tried->end(), plan.not_tried.begin(), plan.not_tried.end());
+  for (const PlannedTry& planned : plan.tries) {
     results.push_back(result_of(
         kernel, planned, try_invariant(*planned.invariant, kernel, *planned.c, request.seed)));
     if (done) done(results.back());

@@ -44,6 +44,8 @@ struct PlannedTry {
 struct NotTried {
   std::string invariant;
   std::string reason;
+  std::string stage = {};
+  std::string backend = {};
 };
 
 /// What is tried, in order, and what is not.
@@ -62,8 +64,10 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
 /// The verdict of a try in its place.
 CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict);
 
-/// Tries everything that plan_checks() plans, and calls `done` after each. Throws what it throws.
+/// Tries everything that plan_checks() plans, and calls `done` after each; what is not tried is
+/// added to `not_tried`, unless that is null. Throws what it throws.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
-                                    const std::function<void(const CheckResult&)>& done = {});
+                                    const std::function<void(const CheckResult&)>& done = {},
+                                    std::vector<NotTried>* not_tried = nullptr);
 
 }  // namespace paged

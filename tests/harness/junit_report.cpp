@@ -122,10 +122,10 @@ std::string junit_of_checks(const std::vector<CheckResult>& results,
     }
     suite_of(result.stage + " (" + result.backend + ")", suites).tests.push_back(std::move(test));
   }
-  if (!results.empty())
-    for (const NotTried& left_out : not_tried)
-      suites.back().tests.push_back({results.back().stage + "." + left_out.invariant, "not tried",
-                                     "", "", left_out.reason, 0});
+  for (const NotTried& left_out : not_tried)
+    suite_of(left_out.stage + " (" + left_out.backend + ")", suites)
+        .tests.push_back(
+            {left_out.stage + "." + left_out.invariant, "not tried", "", "", left_out.reason, 0});
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" +
                     attribute("name", "paged check") + counts_of(suites) + ">\n";
   for (const JUnitSuite& suite : suites) {

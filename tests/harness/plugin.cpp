@@ -259,6 +259,10 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
               check.not_tried);
     break;
   }
+  for (NotTried& left_out : check.not_tried) {
+    left_out.stage = plugin.stage.name;
+    left_out.backend = name_of(plugin.backend);
+  }
   return check;
 }
 

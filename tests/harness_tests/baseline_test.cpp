@@ -172,6 +172,29 @@ TEST_F(BaselineTest, ListsNewAndMissingResultsAndTellsCasesOfOneNameApart) {
   EXPECT_EQ(less.changes[1].case_name, "b");
 }
 
+TEST_F(BaselineTest, WhatHeldAndIsNotTriedThoughAskedForIsWorse) {
+  CheckResult failed = result_named("linearity", "b"), watched = result_named("no-race", "b");
+  failed.verdict.held = false;
+  CheckResult elsewhere = result_named("reference", "b");
+  elsewhere.stage = "another";
+  const CheckResult kept = result_named("reference", "a");
+  const Baseline baseline(write({kept, result_named("alibi", "b"), failed, watched, elsewhere}),
+                          {});
+  const auto worse = [&](Asked asked) {
+    std::vector<std::string> names;
+    for (const Change& change : baseline.compare({kept}, kEverything, {}, asked).changes)
+      if (change.kind == ChangeKind::worse) names.push_back(change.stage + ": " + change.invariant);
+    return names;
+  };
+  const std::string own = kept.stage;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(worse({}), Names{});
+  EXPECT_EQ(worse({true, false, true}), Names{}) << "some invariants or cases were asked for";
+  EXPECT_EQ(worse({false, true, true}), (Names{own + ": alibi", own + ": no-race"}));
+  EXPECT_EQ(worse({false, true, false}), (Names{own + ": alibi"}));
+  EXPECT_EQ(worse({true, true, false}).size(), 2U);
+}
+
 TEST_F(BaselineTest, RefusesWhatIsNoBaseline) {
   EXPECT_NE(refusal(folder_ / "none.json").find("none.json"), std::string::npos);
   EXPECT_NE(refusal(folder_.write("x.json", "{")).find("x.json"), std::string::npos);

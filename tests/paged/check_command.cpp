@@ -116,6 +116,11 @@ CheckSettings settings_of(const CheckOptions& options, const CheckRequest& reque
   return settings;
 }
 
+/// Of what a baseline has, what must be there again.
+Asked asked_for(const CheckRequest& request, bool all_stages, bool is_watched) {
+  return {all_stages, request.invariants.empty() && request.cases.empty(), is_watched};
+}
+
 int status_of(const std::vector<CheckResult>& results) {
   const bool all = std::all_of(results.begin(), results.end(),
                                [](const CheckResult& r) { return r.as_expected(); });
@@ -159,7 +164,8 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
       progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
     });
   }
-  const bool no_worse = reports.write(json_of_plugin_check(check), check.results, check.not_tried);
+  const bool no_worse = reports.write(json_of_plugin_check(check), check.results, check.not_tried,
+                                      asked_for(request, false, false));
   if (!reports.takes_standard_output()) {
     print(check.results);
     print(check.not_tried);
@@ -196,18 +202,25 @@ int run(const CheckOptions& options) {
   std::optional<CountingScope> counting;
   if (options.reports.recorded.counts) counting.emplace(*device);
   std::vector<CheckResult> results;
+  std::vector<NotTried> not_tried;
   {
     Progress progress("checking");
     for (const Stage* stage : stages) {
       progress.show(std::string(stage->name) + ", building cases");
       KernelUnderTest kernel(*stage, *device);
-      const auto of_stage = run_checks(kernel, request, [&](const CheckResult& r) {
-        progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
-      });
+      const auto of_stage = run_checks(
+          kernel, request,
+          [&](const CheckResult& r) {
+            progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
+          },
+          &not_tried);
       results.insert(results.end(), of_stage.begin(), of_stage.end());
     }
   }
-  const bool no_worse = reports.write(json_of_checks(results), results, {});
+  const bool no_worse =
+      reports.write(json_of_checks(results), results, not_tried,
+                    asked_for(request, options.stage.stage == "all",
+                              !options.stage.unchecked && device->watches_accesses()));
   if (!reports.takes_standard_output()) {
     print(results);
     reports.print_changes();

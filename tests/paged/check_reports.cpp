@@ -69,10 +69,10 @@ CheckReports::CheckReports(const CheckReportOptions& options, const CheckSetting
 }
 
 bool CheckReports::write(nlohmann::json report, const std::vector<CheckResult>& results,
-                         const std::vector<NotTried>& not_tried) {
+                         const std::vector<NotTried>& not_tried, Asked asked) {
   add_baseline_keys(report, results, settings_, options_.recorded);
   if (baseline_) {
-    comparison_ = baseline_->compare(results, options_.recorded, options_.margins);
+    comparison_ = baseline_->compare(results, options_.recorded, options_.margins, asked);
     report["changes"] = json_of(comparison_);
   }
   json_.write(report);

@@ -33,7 +33,7 @@ class CheckReports {
   /// Writes the files; `report` is json_of_checks() or more of it. False if something got worse than
   /// the baseline.
   bool write(nlohmann::json report, const std::vector<CheckResult>& results,
-             const std::vector<NotTried>& not_tried);
+             const std::vector<NotTried>& not_tried, Asked asked);
   /// For people, after the table: what changed since the baseline, if there is one.
   void print_changes() const;
 

@@ -92,6 +92,24 @@ TEST_F(CheckReportsTest, WhatGotWorseFailsAndIsListed) {
   EXPECT_EQ(wide.exit_status, 0) << "transactions are not recorded here: " << wide.out;
 }
 
+TEST_F(CheckReportsTest, WhatIsNotTriedIsASkippedTestAndNothingIsMissingForIt) {
+  const auto check_all = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"check", "--stage", "1", "--case", "worked-example-1-gqa"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_paged(all);
+  };
+  ASSERT_EQ(check_all({"--json", file("base.json")}).exit_status, 0);
+  ASSERT_EQ(check_all({"--unchecked", "--junit", file("j.xml"), "--baseline", file("base.json")})
+                .exit_status,
+            0);
+  const std::string xml = content_of(folder_ / "j.xml");
+  for (const char* part :
+       {"classname=\"naive-paged-gather.partition-invariance\" name=\"not tried\"",
+        "<skipped message=\"stage 1 (naive-paged-gather) makes no statement about it\"/>",
+        "classname=\"naive-paged-gather.no-race\" name=\"not tried\""})
+    EXPECT_NE(xml.find(part), std::string::npos) << part << " is not in " << xml;
+}
+
 TEST_F(CheckReportsTest, RefusesWrongBaselinesInOneLine) {
   folder_.write("foreign.json", R"({"results": [{"name": "x"}]})");
   expect_refused({"--baseline", file("foreign.json")}, {"foreign.json", "--json"});
