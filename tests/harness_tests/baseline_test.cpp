@@ -275,8 +275,8 @@ TEST(JUnitTest, WritesSuitesTestsFailuresAndWhatWasLeftOut) {
   </testsuite>
 </testsuites>
 )xml";
-  EXPECT_EQ(junit_of_checks({right, wrong, slow, held}, {{"no-race", "nobody watches"}}, comparison,
-                            false),
+  EXPECT_EQ(junit_of_checks({right, wrong, slow, held},
+                            {{"no-race", "nobody watches", "plain", "cuda"}}, comparison, false),
             expected);
   const std::string timed = junit_of_checks({right}, {}, {}, true);
   EXPECT_NE(timed.find("name=\"a &amp; b\" time=\"0.100000\"/>"), std::string::npos) << timed;
