@@ -14,6 +14,9 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kGuard = std::size_t{256} << 20;
 constexpr std::size_t kAlignment = 16;
 constexpr std::uint8_t kPattern = 0x5A;
+/// Of released memory, what is kept for buffers to come.
+constexpr std::size_t kMostKeptBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostFreeRegions = 32;
 /// Larger buffers keep the zeros that fresh pages have, and take no memory where nothing is written.
 constexpr std::size_t kMostFilledBytes = std::size_t{256} << 20;
 
@@ -35,6 +38,8 @@ std::uint8_t* map_region(std::size_t bytes) {
   return nullptr;
 }
 
+void unmap(std::uint8_t* region, std::size_t bytes) { munmap(region - kGuard, bytes + 2 * kGuard); }
+
 std::string bytes_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
@@ -43,7 +48,7 @@ std::string bytes_text(std::uint64_t count) {
 
 std::string to_string(const MemoryFault& fault) {
   const std::string what = fault.is_write ? "it wrote " : "it read ";
-  const std::string bytes = bytes_text(fault.distance) + " ";
+  const std::string bytes = fault.distance > 0 ? bytes_text(fault.distance) + " " : "right ";
   const std::string buffer =
       "'" + std::string(fault.buffer) + "' (" + std::to_string(fault.buffer_bytes) + " bytes)";
   switch (fault.kind) {
@@ -70,12 +75,22 @@ std::string to_string(const MemoryFault& fault) {
 
 HostDevice::~HostDevice() {
   while (!buffers_.empty()) release(buffers_.back().data);
+  for (const FreeRegion& free : free_) unmap(free.region, free.bytes);
+}
+
+std::uint8_t* HostDevice::take_region(std::size_t bytes) {
+  const auto found = std::find_if(free_.begin(), free_.end(),
+                                  [&](const FreeRegion& free) { return free.bytes == bytes; });
+  if (found == free_.end()) return map_region(bytes);
+  std::uint8_t* const region = found->region;
+  free_.erase(found);
+  return mprotect(region, bytes, PROT_READ | PROT_WRITE) == 0 ? region : nullptr;
 }
 
 void* HostDevice::allocate(std::size_t bytes, const std::string& name) {
   const std::size_t region_bytes =
       rounded_up(std::max<std::size_t>(rounded_up(bytes, kAlignment), 1), kPage);
-  std::uint8_t* const region = map_region(region_bytes);
+  std::uint8_t* const region = take_region(region_bytes);
   if (region == nullptr)
     throw DeviceError("there are no " + std::to_string(bytes) + " bytes of address space for '" +
                       name + "': " + std::strerror(errno));
@@ -92,7 +107,16 @@ void HostDevice::release(void* memory) {
   const auto found = std::find_if(buffers_.begin(), buffers_.end(),
                                   [&](const Buffer& buffer) { return buffer.data == memory; });
   if (found == buffers_.end()) return;
-  munmap(found->region - kGuard, found->region_bytes + 2 * kGuard);
+  if (found->region_bytes <= kMostKeptBytes &&
+      mprotect(found->region, found->region_bytes, PROT_NONE) == 0) {
+    free_.push_back({found->region, found->region_bytes});
+    if (free_.size() > kMostFreeRegions) {
+      unmap(free_.front().region, free_.front().bytes);
+      free_.erase(free_.begin());
+    }
+  } else {
+    unmap(found->region, found->region_bytes);
+  }
   buffers_.erase(found);
 }
 

@@ -68,10 +68,18 @@ class HostDevice : public Device {
     std::size_t bytes;
     std::string name;
   };
+  /// Usable pages that no buffer has now. They cannot be accessed, as if they were unmapped.
+  struct FreeRegion {
+    std::uint8_t* region;
+    std::size_t bytes;
+  };
+  /// Usable pages between guards: free ones, else new ones; null if there is no address space.
+  std::uint8_t* take_region(std::size_t bytes);
   void report(const Buffer& buffer, std::string_view what);
 
   DeviceLimits limits_;
   std::vector<Buffer> buffers_;
+  std::vector<FreeRegion> free_;  ///< the last ones that were released: mapping costs most of a run
   std::vector<Finding> findings_;
 };
 

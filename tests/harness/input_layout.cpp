@@ -3,6 +3,7 @@
 #include "tests/harness/case_builder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace paged {
@@ -54,24 +55,48 @@ TokenStrides token_strides(const DecodeProblem& problem, paged_cache_layout layo
 
 using CacheIndex = std::int64_t (*)(const DecodeProblem&, std::int64_t, int, int, int);
 
+/// The elements of a cache, each of a type of its size, in another order: pages lie one after the
+/// other in the tensor, and `within` says where in a page an element (token, dimension) does.
+template <typename Element>
+void relay(const DecodeProblem& problem, const Tensor& tensor, TokenStrides strides,
+           const std::vector<std::int64_t>& within, std::byte* to) {
+  const auto* page = reinterpret_cast<const Element*>(tensor.data());
+  auto* block_start = reinterpret_cast<Element*>(to);
+  const auto per_page = static_cast<std::int64_t>(within.size());
+  for (std::int64_t block = 0; block < problem.num_blocks(); ++block) {
+    for (int head = 0; head < problem.num_kv_heads; ++head, page += per_page) {
+      auto from = within.begin();
+      for (int token = 0; token < problem.block_size; ++token) {
+        Element* const row = block_start + token * strides.token + head * strides.head;
+        for (int dim = 0; dim < problem.head_size; ++dim) row[dim] = page[*from++];
+      }
+    }
+    block_start += problem.num_kv_heads * per_page;
+  }
+}
+
 /// A cache in another layout than the tensor's; empty for the classic one.
 std::vector<std::byte> relaid(const DecodeProblem& problem, const Tensor& tensor, CacheIndex index,
                               paged_cache_layout layout) {
   std::vector<std::byte> bytes;
   if (layout == PAGED_CLASSIC) return bytes;
   bytes.resize(tensor.size_in_bytes());
+  std::vector<std::int64_t> within;  // [block_size, head_size], of the first page
+  if (problem.num_blocks() > 0)
+    for (int token = 0; token < problem.block_size; ++token)
+      for (int dim = 0; dim < problem.head_size; ++dim)
+        within.push_back(index(problem, 0, 0, token, dim));
   const TokenStrides strides = token_strides(problem, layout);
-  const std::int64_t per_block =
-      std::int64_t{problem.num_kv_heads} * problem.block_size * problem.head_size;
-  const std::size_t width = size_in_bytes(tensor.type());
-  for (std::int64_t block = 0; block < problem.num_blocks(); ++block)
-    for (int head = 0; head < problem.num_kv_heads; ++head)
-      for (int token = 0; token < problem.block_size; ++token)
-        for (int dim = 0; dim < problem.head_size; ++dim)
-          std::memcpy(
-              &bytes[(block * per_block + token * strides.token + head * strides.head + dim) *
-                     width],
-              tensor.data() + index(problem, block, head, token, dim) * width, width);
+  switch (size_in_bytes(tensor.type())) {
+    case 1:
+      relay<std::uint8_t>(problem, tensor, strides, within, bytes.data());
+      break;
+    case 2:
+      relay<std::uint16_t>(problem, tensor, strides, within, bytes.data());
+      break;
+    default:
+      relay<std::uint32_t>(problem, tensor, strides, within, bytes.data());
+  }
   return bytes;
 }
 

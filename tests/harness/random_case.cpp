@@ -44,8 +44,10 @@ class Draw {
     spec_.cache = types.cache;
     spec_.head_size = types.head_size;
     spec_.block_size = types.block_size;
-    spec_.num_kv_heads = one_of<int>({1, 1, 2, 3});
-    spec_.num_heads = spec_.num_kv_heads * one_of<int>({1, 1, 2, 4, 5, 7});
+    is_small_ = !one_in(16);
+    spec_.num_kv_heads = is_small_ ? one_of<int>({1, 1, 2}) : one_of<int>({1, 1, 2, 3});
+    spec_.num_heads =
+        spec_.num_kv_heads * (is_small_ ? one_of<int>({1, 1, 2}) : one_of<int>({1, 1, 2, 4, 5, 7}));
     partitions();
     lengths();
     tables();
@@ -71,23 +73,28 @@ class Draw {
     spec_.variant = one_of<KernelVariant>(
         {KernelVariant::automatic, KernelVariant::automatic, KernelVariant::v1, KernelVariant::v2});
     const int block_size = spec_.block_size;
-    spec_.partition_size = one_of<int>({512, block_size, 2 * block_size, 128});
+    spec_.partition_size = one_of<int>({512, block_size, 2 * block_size, is_small_ ? 512 : 128});
   }
 
   /// Around what loops end at: pages and partitions. Long ones come alone.
   void lengths() {
     const int block_size = spec_.block_size;
-    if (one_in(12)) {
+    if (one_in(32)) {
       spec_.seq_lens = {between(509, 516)};
       spec_.num_heads = spec_.num_kv_heads = 1;
       return;
     }
-    const int near = spec_.partition_size <= 128 ? spec_.partition_size : 2 * block_size;
-    const int sequences = between(1, 4);
-    for (int seq = 0; seq < sequences; ++seq)
-      spec_.seq_lens.push_back(
-          one_of<int>({0, 1, between(2, block_size - 1), block_size - 1, block_size, block_size + 1,
-                       2 * block_size, between(1, 4 * block_size), near - 1, near, near + 1}));
+    const bool is_partitioned = spec_.partition_size <= 128;
+    const int near = is_partitioned ? spec_.partition_size : 2 * block_size;
+    std::vector<int> ends = {block_size - 1, block_size, block_size + 1, block_size + 1};
+    if (!is_small_ || is_partitioned) ends.insert(ends.end(), {near - 1, near, near + 1});
+    const int sequences = is_small_ ? one_of<int>({1, 1, 2}) : between(1, 4);
+    for (int seq = 0; seq < sequences; ++seq) {
+      std::vector<int> lengths = {0, 1, between(2, block_size - 1),
+                                  between(1, (is_small_ ? 2 : 4) * block_size), 2 * block_size};
+      lengths.insert(lengths.end(), ends.begin(), ends.end());
+      spec_.seq_lens.push_back(one_of(lengths));
+    }
   }
 
   void tables() {
@@ -144,6 +151,8 @@ class Draw {
   Random& random_;
   const Stage& stage_;
   CaseSpec spec_;
+  /// Most mistakes show with few heads and pages, and many small cases show more than few large ones.
+  bool is_small_ = true;
 };
 
 }  // namespace

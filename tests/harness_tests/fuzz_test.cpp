@@ -119,6 +119,29 @@ TEST(FuzzTest, DrawsTheSameBySeed) {
   EXPECT_EQ(seen.size(), 50U);
 }
 
+/// What a case costs grows with its heads and pages; most cases are cheap, and some are not.
+TEST(FuzzTest, DrawsSmallCasesMostly) {
+  const Stage stage = plain_stage(Mistake::none, kAllScalars);
+  Random random(1);
+  constexpr int kCases = 400;
+  std::int64_t pages = 0;
+  int many_heads = 0, several_sequences = 0, groups = 0, long_ones = 0;
+  for (int i = 0; i < kCases; ++i) {
+    const CaseSpec spec = random_case(random, stage);
+    int of_case = 0;
+    for (const int length : spec.seq_lens)
+      of_case += (length + spec.block_size - 1) / spec.block_size;
+    pages += std::int64_t{of_case} * spec.num_heads;
+    many_heads += spec.num_heads > 6;
+    several_sequences += spec.seq_lens.size() > 1;
+    groups += spec.num_heads > spec.num_kv_heads && spec.num_kv_heads > 1;
+    long_ones += of_case * spec.block_size > 500;
+  }
+  EXPECT_LT(pages, 12 * kCases) << "pages times heads";
+  EXPECT_GT(several_sequences, kCases / 4);
+  for (const int count : {many_heads, groups, long_ones}) EXPECT_GT(count, kCases / 100);
+}
+
 /// What is drawn, written and read is the same case: the same bits in every tensor.
 TEST(CaseFileTest, IsReadBackAsTheSameCase) {
   const Stage stage = plain_stage(Mistake::none, kAllScalars);
