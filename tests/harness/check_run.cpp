@@ -31,7 +31,9 @@ std::vector<const Invariant*> choose(const KernelUnderTest& kernel, const CheckR
   for (const std::string& id : request.invariants)
     chosen.push_back(&invariant_asked_for(id, kernel));
   if (!chosen.empty()) return chosen;
+  const bool others_run = promises(kernel.stage(), "reference");
   for (const Invariant& invariant : invariants()) {
+    if (invariant.needs_watching && others_run && !request.runs_for_findings_alone) continue;
     std::string reason = why_not_on(invariant, kernel);
     if (reason.empty() && !promises(kernel.stage(), invariant.id) &&
         !breaks(kernel.stage(), invariant.id))
@@ -61,14 +63,24 @@ bool can_have_probabilities(const CaseSpec& spec, ScalarType probabilities) {
          (spec.scalar == ScalarType::f16 && cache == CacheType::f16);
 }
 
-/// The invariant's own cases, as far as the stage is built for them; why_none says why there are
-/// none.
+/// Counts one more case that is left out; all are of one invariant.
+void leave_out(const Invariant& invariant, const std::string& reason,
+               std::vector<CasesLeftOut>& left_out) {
+  for (CasesLeftOut& other : left_out)
+    if (other.reason == reason) {
+      ++other.cases;
+      return;
+    }
+  left_out.push_back({invariant.id, reason, 1});
+}
+
+/// The invariant's own cases, as far as the stage is built for them; left_out says which others there
+/// are.
 std::vector<std::shared_ptr<const Case>> own_cases(const Invariant& invariant,
                                                    const KernelUnderTest& kernel,
                                                    const CheckRequest& request,
-                                                   std::string& why_none) {
+                                                   std::vector<CasesLeftOut>& left_out) {
   std::vector<std::shared_ptr<const Case>> cases;
-  why_none = "none fits";
   for (ScalarType scalar : kernel.stage().supports.scalars)
     for (CaseSpec& spec : invariant.cases(scalar, request.seed)) {
       if (!can_have_probabilities(spec, request.probabilities)) continue;
@@ -78,7 +90,7 @@ std::vector<std::shared_ptr<const Case>> own_cases(const Invariant& invariant,
         kernel.check_supported(c->problem);
         cases.push_back(std::move(c));
       } catch (const InputError& error) {
-        why_none = error.what();
+        leave_out(invariant, error.what(), left_out);
       }
     }
   return cases;
@@ -105,16 +117,20 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
     for (const auto& c : given)
       if (by_id) refuse_unfit(*invariant, *c);
   for (const Invariant* invariant : chosen) {
-    std::string why_none;
-    const auto cases = given.empty() ? own_cases(*invariant, kernel, request, why_none) : given;
+    std::vector<CasesLeftOut> left_out;
+    const auto cases = given.empty() ? own_cases(*invariant, kernel, request, left_out) : given;
     const std::size_t tries = plan.tries.size();
     for (const auto& c : cases) {
       if (const std::string reason = why_unfit(*invariant, *c); reason.empty())
         plan.tries.push_back({invariant, c});
       else
-        why_none = reason;
+        leave_out(*invariant, reason, left_out);
     }
-    if (plan.tries.size() > tries) continue;
+    if (plan.tries.size() > tries) {
+      plan.cases_left_out.insert(plan.cases_left_out.end(), left_out.begin(), left_out.end());
+      continue;
+    }
+    const std::string why_none = left_out.empty() ? "none fits" : left_out.back().reason;
     // A stage that promises an invariant has a case for it; what a library is for, we don't know.
     if (given.empty() && (by_id || kernel.stage().number > 0))
       throw InputError("no case of the invariant " + invariant->id + " can be tried: " + why_none);
@@ -141,19 +157,21 @@ CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, 
   return result;
 }
 
-std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
-                                    const std::function<void(const CheckResult&)>& done,
-                                    std::vector<NotTried>* not_tried) {
+std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& plan,
+                                    std::uint64_t seed,
+                                    const std::function<void(const PlannedTry&)>& trying) {
   std::vector<CheckResult> results;
-  const CheckPlan plan = plan_checks(kernel, request);
-  if (not_tried != nullptr)
-    not_tried->insert(not_tried->end(), plan.not_tried.begin(), plan.not_tried.end());
   for (const PlannedTry& planned : plan.tries) {
-    results.push_back(result_of(
-        kernel, planned, try_invariant(*planned.invariant, kernel, *planned.c, request.seed)));
-    if (done) done(results.back());
+    if (trying) trying(planned);
+    results.push_back(
+        result_of(kernel, planned, try_invariant(*planned.invariant, kernel, *planned.c, seed)));
   }
   return results;
+}
+
+std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
+                                    const std::function<void(const PlannedTry&)>& trying) {
+  return run_checks(kernel, plan_checks(kernel, request), request.seed, trying);
 }
 
 }  // namespace paged

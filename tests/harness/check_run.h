@@ -32,6 +32,10 @@ struct CheckRequest {
   std::uint64_t seed = 1;
   /// Of the invariants' own cases; with f16, only those of scalar f16 and an f16 cache are tried.
   ScalarType probabilities = ScalarType::f32;
+  /// Without ids: the invariants about execution have runs of their own. They need none where others
+  /// are tried on the same case: every run is watched, and what is found fails the invariant for
+  /// which it ran.
+  bool runs_for_findings_alone = true;
 };
 
 /// One invariant on one case.
@@ -46,12 +50,22 @@ struct NotTried {
   std::string reason;
   std::string stage = {};
   std::string backend = {};
+  /// Of its planned cases, where trying was stopped on the way; 0: it was not begun.
+  int cases_not_reached = 0;
+};
+
+/// Cases of an invariant that a kernel does not take, for one reason.
+struct CasesLeftOut {
+  std::string invariant;
+  std::string reason;
+  int cases = 0;
 };
 
 /// What is tried, in order, and what is not.
 struct CheckPlan {
   std::vector<PlannedTry> tries;
-  std::vector<NotTried> not_tried;  ///< only where nobody asked for invariants by id
+  std::vector<NotTried> not_tried;           ///< only where nobody asked for invariants by id
+  std::vector<CasesLeftOut> cases_left_out;  ///< of invariants that are tried on other cases
 };
 
 /// Builds every case. Invariants that were not asked for by id are left out on cases that they cannot
@@ -64,10 +78,13 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
 /// The verdict of a try in its place.
 CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict);
 
-/// Tries everything that plan_checks() plans, and calls `done` after each; what is not tried is
-/// added to `not_tried`, unless that is null. Throws what it throws.
+/// Tries everything that is planned, and calls `trying` before each.
+std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& plan,
+                                    std::uint64_t seed,
+                                    const std::function<void(const PlannedTry&)>& trying = {});
+
+/// Tries everything that plan_checks() plans. Throws what it throws.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckRequest& request,
-                                    const std::function<void(const CheckResult&)>& done = {},
-                                    std::vector<NotTried>* not_tried = nullptr);
+                                    const std::function<void(const PlannedTry&)>& trying = {});
 
 }  // namespace paged

@@ -38,6 +38,7 @@ std::vector<CheckResult> results_on(const FuzzTarget& target, const CaseSpec& sp
   request.invariants = std::move(invariants);
   request.cases = {spec};
   request.seed = seed;
+  request.runs_for_findings_alone = false;
   return target.check(request);
 }
 

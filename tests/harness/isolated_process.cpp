@@ -18,9 +18,11 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 namespace paged {
 
@@ -28,6 +30,7 @@ namespace paged {
 struct ParentLine::Shared {
   std::atomic<std::int64_t> call_began{0};  ///< nanoseconds; 0: no call is on its way
   std::atomic<std::int64_t> last_sign{0};   ///< of life
+  std::atomic<bool> is_broken{false};       ///< the child could not send
   MemoryFault fault;
 };
 
@@ -151,6 +154,39 @@ void become_child(int output, const ProcessLimits& limits, pid_t parent) {
   if (limits.data_bytes > 0) set_limit(RLIMIT_DATA, data_bytes_now() + limits.data_bytes);
 }
 
+/// Processes of which this one is the parent, as far as the system tells.
+std::set<pid_t> children_now() {
+  std::set<pid_t> children;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child = 0; file >> child;) children.insert(child);
+  }
+  return children;
+}
+
+/// Ends what a child left behind in a session of its own. The system gave it to this process when its
+/// parent ended, and will give it what that one left behind in turn.
+void end_orphans(const std::set<pid_t>& others) {
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t orphan : children_now()) {
+      if (others.contains(orphan)) continue;
+      kill(orphan, SIGKILL);
+      any = waitpid(orphan, nullptr, 0) == orphan || any;
+    }
+  }
+}
+
+/// What the caller may know more of: the buffer that was missed, and by how much.
+void note_buffer(const MemoryFault& fault, ProcessEnd& end) {
+  const bool before = fault.kind == MemoryFault::Kind::before;
+  if (!before && fault.kind != MemoryFault::Kind::past) return;
+  end.buffer = fault.buffer;
+  end.buffer_bytes = fault.buffer_bytes;
+  end.bytes_past = static_cast<std::int64_t>(fault.distance) * (before ? -1 : 1);
+}
+
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) close(descriptor);
   descriptor = -1;
@@ -181,7 +217,10 @@ void ParentLine::send(const Message& message) {
   const std::string bytes = bytes_of(message);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t written = write(pipe_, bytes.data() + sent, bytes.size() - sent);
-    if (written < 0 && errno != EINTR) _exit(1);  // nobody listens any more
+    if (written < 0 && errno != EINTR) {  // nobody listens any more, or the pipe was closed
+      shared_->is_broken = true;
+      _exit(1);
+    }
     if (written > 0) sent += static_cast<std::size_t>(written);
   }
   shared_->last_sign = now();
@@ -223,6 +262,8 @@ IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
   output_ = output[0];
   fcntl(messages_, F_SETFL, O_NONBLOCK);
   fcntl(output_, F_SETFL, O_NONBLOCK);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // whose parent ends becomes ours, to be ended
+  others_ = children_now();
   std::fflush(nullptr);  // or the child would print it, too
   const pid_t parent = getpid();
   child_ = fork();
@@ -308,6 +349,7 @@ void IsolatedProcess::kill_and_reap() {
     ended = waitpid(child_, &status, WNOHANG);
     if (ended == 0) usleep(1000);
   }
+  left_line_ = left_line_ || (!hung_ && !finished_ && ended == 0);
   kill(-child_, SIGKILL);
   if (ended == 0) {
     kill(child_, SIGKILL);
@@ -315,6 +357,7 @@ void IsolatedProcess::kill_and_reap() {
     }
   }
   reaped_ = true;
+  end_orphans(others_);
   if (output_ >= 0) drain_output();
   if (!finished_) judge(status);
 }
@@ -328,18 +371,22 @@ void IsolatedProcess::judge(int status) {
     end.hung = true;
     end.text = in_call ? "did not return within " + std::string(seconds) + " s (--time-limit)"
                        : "returned, but its process then stood still";
+  } else if (left_line_ || shared_->is_broken) {
+    end.text = "closed a file that is not its own, or replaced its process by another program";
   } else if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    end.text = (number == SIGKILL ? "was ended by " : "crashed with ") + signal_name(number);
+    end.text = (number == SIGKILL ? "was ended by " : "crashed with ") + signal_name(number) +
+               (number == SIGKILL ? ", not by this tool: is memory short?" : "");
     const std::string where = to_string(shared_->fault);
     end.bad_access = number == SIGSEGV || number == SIGBUS;
     if (end.bad_access && !where.empty()) end.text += ": " + where;
+    if (end.bad_access) note_buffer(shared_->fault, end);
     if (!in_call) end.text += ", after a call that returned: has it damaged memory?";
   } else {
-    end.text = "called exit(" + std::to_string(WEXITSTATUS(status)) + ")";
+    end.text = "called exit(" + std::to_string(WEXITSTATUS(status)) + ")" +
+               (in_call ? " instead of returning" : "");
   }
-  if (const std::string line = last_line(printed_); !line.empty())
-    end.text += "; the last line that it printed: " + line;
+  end.last_printed = last_line(printed_);
   end_ = end;
 }
 

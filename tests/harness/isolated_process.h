@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ struct ProcessEnd {
   std::string text;   ///< "crashed with SIGSEGV (Segmentation fault): it read ..."
   bool hung = false;  ///< it was ended for taking too long
   bool bad_access = false;
+  /// The call's buffer outside of which the access was; "" if it is not known.
+  std::string buffer = {};
+  std::size_t buffer_bytes = 0;
+  std::int64_t bytes_past = 0;    ///< its end; less than 0: before its start
+  std::string last_printed = {};  ///< the last line that it printed
+
+  /// All of it, with what the caller adds to the first part.
+  std::string whole_text(const std::string& more = "") const {
+    return text + more +
+           (last_printed.empty() ? "" : "; the last line that it printed: " + last_printed);
+  }
 };
 
 /// The child's end of the line.
@@ -49,7 +61,9 @@ class ParentLine {
 
 /// A child that runs some work, with what this process has in memory, and sends messages. What it
 /// prints goes nowhere, except that the last line is remembered. It is ended, with all that it
-/// started, when this object is, and with this process.
+/// started, when this object is, and with this process. What it started in a session of its own is
+/// ended with it, too: for that, this process becomes the parent of its descendants whose parent ends
+/// (PR_SET_CHILD_SUBREAPER).
 ///
 /// The work must not have been begun here: CUDA, once initialised, is lost in a child, and so are
 /// threads.
@@ -77,11 +91,13 @@ class IsolatedProcess {
   pid_t child_ = -1;
   int messages_ = -1;  ///< read ends of its pipes
   int output_ = -1;
-  std::string buffered_;  ///< bytes of messages that are not complete yet
-  std::string printed_;   ///< the last bytes that it printed
+  std::set<pid_t> others_;  ///< children that were there before
+  std::string buffered_;    ///< bytes of messages that are not complete yet
+  std::string printed_;     ///< the last bytes that it printed
   bool reaped_ = false;
   bool finished_ = false;
   bool hung_ = false;
+  bool left_line_ = false;  ///< it closed its end and lived on
   std::optional<ProcessEnd> end_;
 };
 

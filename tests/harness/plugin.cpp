@@ -85,8 +85,25 @@ Verdict faulty(std::string message) {
   return verdict;
 }
 
-Verdict verdict_of(const ProcessEnd& end) {
-  Verdict verdict = faulty("the kernel " + end.text);
+/// Which block would be where an access missed a cache; "" if that says nothing.
+std::string block_meant(const ProcessEnd& end, const DecodeProblem& problem) {
+  const bool keys = end.buffer == "key_cache";
+  if (!keys && end.buffer != "value_cache") return "";
+  const std::size_t bytes = (keys ? problem.key_cache : problem.value_cache).size_in_bytes();
+  // A buffer of another size has gaps between its blocks.
+  if (problem.num_blocks() == 0 || bytes != end.buffer_bytes) return "";
+  const auto block_bytes = static_cast<std::int64_t>(bytes) / problem.num_blocks();
+  if (end.bytes_past < 0)
+    return end.bytes_past >= -block_bytes
+               ? ", where block -1 would be: is a table entry behind a sequence's last page used?"
+               : "";
+  const std::int64_t block = problem.num_blocks() + end.bytes_past / block_bytes;
+  return ", where block " + std::to_string(block) + " would be; there are 0 to " +
+         std::to_string(problem.num_blocks() - 1);
+}
+
+Verdict verdict_of(const ProcessEnd& end, const DecodeProblem& problem) {
+  Verdict verdict = faulty("the kernel " + end.whole_text(block_meant(end, problem)));
   if (end.bad_access) verdict.broken_execution = "in-bounds";
   return verdict;
 }
@@ -121,7 +138,7 @@ class LoadedPlugin {
     line.call_begins();
     const PluginLibrary library = open_library(absolute_path(plugin.file));
     line.call_ends();
-    stage_ = runnable(plugin.stage, library, *device_, line);
+    stage_ = runnable(plugin.stage, library, *device_, line, plugin.limits.data_bytes);
     kernel_ = std::make_unique<KernelUnderTest>(stage_, *device_);
   }
   KernelUnderTest& kernel() { return *kernel_; }
@@ -180,14 +197,16 @@ std::size_t next_invariant(const std::vector<PlannedTry>& tries, std::size_t i) 
   return i;
 }
 
-/// Lists what is left out from `first` on, once for each invariant.
+/// Lists what is left out from `first` on, once for each invariant, all of which were begun or none.
 void leave_out(const std::vector<PlannedTry>& tries, std::size_t first, std::size_t last,
-               const std::string& why, std::vector<NotTried>& not_tried) {
+               bool begun, const std::string& why, std::vector<NotTried>& not_tried) {
   for (std::size_t i = first; i < last;) {
     const std::size_t next = std::min(next_invariant(tries, i), last);
-    not_tried.push_back(
-        {tries[i].invariant->id,
-         std::to_string(next - i) + (next - i == 1 ? " case" : " cases") + ", " + why});
+    NotTried left_out;
+    left_out.invariant = tries[i].invariant->id;
+    left_out.reason = std::to_string(next - i) + (next - i == 1 ? " case" : " cases") + ", " + why;
+    if (begun) left_out.cases_not_reached = static_cast<int>(next - i);
+    not_tried.push_back(std::move(left_out));
     i = next;
   }
 }
@@ -199,12 +218,13 @@ Plugin load_plugin(const std::string& file, const ProcessLimits& limits) {
     throw InputError("--kernel is '" + file + "': " + why);
   };
   std::error_code error;
-  if (!std::filesystem::exists(file, error)) refuse("there is no such file");
+  if (!std::filesystem::exists(file, error))
+    refuse("there is no such file; compile one first, as walkthroughs/your_own_kernel does");
   if (!std::filesystem::is_regular_file(file, error)) refuse("it is no file");
   IsolatedProcess process(limits,
                           [&](ParentLine& line) { describe_to_parent(absolute_path(file), line); });
   const std::optional<Message> message = process.receive();
-  if (!message) refuse("while it was loaded and described, it " + process.end()->text);
+  if (!message) refuse("while it was loaded and described, it " + process.end()->whole_text());
   if (message->size() == 1) refuse(message->front());
   paged_kernel_description description;
   std::memcpy(&description, message->at(1).data(), sizeof description);
@@ -225,17 +245,16 @@ Plugin load_plugin(const std::string& file, const ProcessLimits& limits) {
 }
 
 PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
-                         const std::function<void(const CheckResult&)>& done) {
+                         const std::function<void(const PlannedTry&)>& trying) {
   AbsentDevice absent(plugin.backend);
   const KernelUnderTest kernel(plugin.stage, absent);
   const CheckPlan plan = plan_checks(kernel, request);
-  PluginCheck check{{}, plan.not_tried};
+  PluginCheck check{{}, plan.not_tried, plan.cases_left_out};
   std::size_t next = 0;
   const auto add = [&](Verdict verdict) {
     CheckResult result = result_of(kernel, plan.tries[next++], std::move(verdict));
     result.kernel_file = plugin.file;
     check.results.push_back(std::move(result));
-    if (done) done(check.results.back());
   };
   constexpr int kMostHangs = 3;
   int hangs = 0;
@@ -243,18 +262,22 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
     IsolatedProcess process(plugin.limits, [&](ParentLine& line) {
       try_from(plugin, plan.tries, next, request.seed, line);
     });
-    while (const std::optional<Message> message = process.receive()) add(verdict_in(*message));
+    const auto next_message = [&] {
+      if (trying && next < plan.tries.size()) trying(plan.tries[next]);
+      return process.receive();
+    };
+    while (const std::optional<Message> message = next_message()) add(verdict_in(*message));
     if (!process.end()) continue;
     const std::size_t after = next_invariant(plan.tries, next);
-    add(verdict_of(*process.end()));
+    add(verdict_of(*process.end(), plan.tries[next].c->problem));
     leave_out(
-        plan.tries, next, after,
+        plan.tries, next, after, true,
         "left out after the one before " + std::string(process.end()->hung ? "hung" : "ended"),
         check.not_tried);
     next = after;
     hangs += process.end()->hung ? 1 : 0;
     if (hangs < kMostHangs) continue;
-    leave_out(plan.tries, next, plan.tries.size(),
+    leave_out(plan.tries, next, plan.tries.size(), false,
               "left out after " + std::to_string(kMostHangs) + " calls that did not return",
               check.not_tried);
     break;
@@ -277,7 +300,9 @@ StageRun run_plugin_on_case(const Plugin& plugin, const Case& c) {
   const std::optional<Message> message = process.receive();
   if (!message || message->size() == 1) {
     run.comparison.passed = false;
-    run.faults = {message ? message->front() : "the kernel " + process.end()->text};
+    run.faults = {message ? message->front()
+                          : "the kernel " +
+                                process.end()->whole_text(block_meant(*process.end(), c.problem))};
     return run;
   }
   const Verdict verdict = verdict_in(*message);

@@ -29,6 +29,7 @@ Plugin load_plugin(const std::string& file, const ProcessLimits& limits);
 struct PluginCheck {
   std::vector<CheckResult> results;
   std::vector<NotTried> not_tried;
+  std::vector<CasesLeftOut> cases_left_out;
 };
 
 /// Tries the invariants as run_checks() does. A crash, a call that doesn't return, exit(), an error
@@ -36,7 +37,7 @@ struct PluginCheck {
 /// three, the other cases of that invariant are left out, and after three calls that did not return,
 /// everything else. Throws InputError as plan_checks() does.
 PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
-                         const std::function<void(const CheckResult&)>& done = {});
+                         const std::function<void(const PlannedTry&)>& trying = {});
 
 /// Runs it on a case and compares it with the reference, as run_on_case() does. If its process ended,
 /// that is a fault, and there are no outputs. Throws InputError if it does not support the case.

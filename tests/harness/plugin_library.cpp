@@ -28,6 +28,7 @@ struct Running {
   PluginLibrary library;
   Device* device = nullptr;
   ParentLine* line = nullptr;
+  std::size_t most_workspace_bytes = 0;  ///< 0: no limit
 };
 Running g_running;
 
@@ -97,6 +98,11 @@ LaunchPlan plan(const DecodeShape& shape) {
       call("paged_kernel_workspace", [&] { return g_running.library.workspace(&args); });
   if (bytes < 0)
     throw DeviceError("paged_kernel_workspace returned " + std::to_string(bytes) + " bytes");
+  const std::size_t most = g_running.most_workspace_bytes;
+  if (most > 0 && static_cast<std::size_t>(bytes) > most)
+    throw DeviceError("paged_kernel_workspace asked for " + std::to_string(bytes) +
+                      " bytes; at most " + std::to_string(most) +
+                      " are given (--memory-limit). Are its sizes multiplied in the right units?");
   plan.workspace_bytes = static_cast<std::size_t>(bytes);
   return plan;
 }
@@ -108,6 +114,8 @@ PluginLibrary open_library(const std::string& file) {
   if (handle == nullptr) {
     std::string why = copied(dlerror());
     if (why.starts_with(file + ": ")) why = why.substr(file.size() + 2);
+    if (why.find("ELF header") != why.npos || why.find("file too short") != why.npos)
+      why += "; a shared library is made with gcc -shared -fPIC -O2 -I. KERNEL.c -o KERNEL.so";
     throw InputError("it cannot be loaded: " + why);
   }
   PluginLibrary library;
@@ -142,8 +150,9 @@ paged_kernel_description describe(const PluginLibrary& library, DescriptionTexts
   return *description;
 }
 
-Stage runnable(Stage stage, const PluginLibrary& library, Device& device, ParentLine& line) {
-  g_running = {library, &device, &line};
+Stage runnable(Stage stage, const PluginLibrary& library, Device& device, ParentLine& line,
+               std::size_t most_workspace_bytes) {
+  g_running = {library, &device, &line, most_workspace_bytes};
   stage.plan = plan;
   stage.run = run;
   return stage;

@@ -6,6 +6,7 @@
 #include "stages/stage.h"
 #include "tests/harness/isolated_process.h"
 
+#include <cstddef>
 #include <string>
 
 namespace paged {
@@ -34,7 +35,9 @@ paged_kernel_description describe(const PluginLibrary& library, DescriptionTexts
 
 /// The stage with the functions of a library: it can be run in this process from here on, on this
 /// device. A process can have one. The parent is told when calls begin and end. Running throws
-/// DeviceError for an error that the kernel returns and for an exception that it throws.
-Stage runnable(Stage stage, const PluginLibrary& library, Device& device, ParentLine& line);
+/// DeviceError for an error that the kernel returns, for an exception that it throws, and for a
+/// workspace of more than so many bytes, unless they are 0.
+Stage runnable(Stage stage, const PluginLibrary& library, Device& device, ParentLine& line,
+               std::size_t most_workspace_bytes);
 
 }  // namespace paged

@@ -1,14 +1,21 @@
 #include "tests/harness/text_table.h"
 
 #include "tests/harness/one_line.h"
+#include "tests/harness/wrapped_text.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace paged {
 namespace {
@@ -30,10 +37,19 @@ bool wants_colour() {
   return wanted;
 }
 
+std::size_t text_columns() {
+  constexpr std::size_t kLeast = 80, kMost = 120;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPageColumns;
+  return std::clamp<std::size_t>(size.ws_col, kLeast, kMost);
+}
+
 std::string coloured(const std::string& text, Colour colour) {
   if (colour == Colour::plain || !wants_colour()) return text;
   const char* code = colour == Colour::good ? "32" : colour == Colour::bad ? "31" : "2";
-  return std::string("\x1b[") + code + "m" + text + "\x1b[0m";
+  // A line end at the end stays behind the colour.
+  const std::size_t end = text.ends_with('\n') ? text.size() - 1 : text.size();
+  return std::string("\x1b[") + code + "m" + text.substr(0, end) + "\x1b[0m" + text.substr(end);
 }
 
 TextTable::TextTable(std::vector<std::string> heading) : heading_(std::move(heading)) {}
@@ -82,17 +98,66 @@ std::string percentage(double share) {
   return text;
 }
 
+/// Written by write() alone: a process that is forked meanwhile finds no lock of a stream taken.
+class Progress::Line {
+ public:
+  Line() : ticker_([this] { tick(); }) {}
+  ~Line() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    ticker_.join();
+    put("");
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  void show(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+    since_ = Clock::now();
+    put(text_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// What doesn't fit on one line of the terminal is cut off: a second line would stay.
+  static void put(const std::string& text) {
+    std::size_t bytes = text.size();
+    if (winsize size{}; ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      bytes = std::min<std::size_t>(bytes, size.ws_col - 1U);
+    while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    const std::string line = "\r\x1b[K" + text.substr(0, bytes);
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  void tick() {
+    constexpr std::chrono::seconds kUnremarkable(2);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; })) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
+      if (seconds >= kUnremarkable) put(text_ + " (" + std::to_string(seconds.count()) + " s)");
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::string text_;
+  Clock::time_point since_ = Clock::now();
+  std::thread ticker_;  // last: it uses the others
+};
+
 Progress::Progress(std::string what) : what_(std::move(what)) {}
+
+Progress::~Progress() = default;
 
 void Progress::show(const std::string& state) {
   if (isatty(STDERR_FILENO) != 1) return;
-  std::fprintf(stderr, "\r\x1b[K%s: %s", what_.c_str(), one_line(state).c_str());
-  std::fflush(stderr);
-  shown_ = true;
-}
-
-Progress::~Progress() {
-  if (shown_) std::fprintf(stderr, "\r\x1b[K");
+  if (!line_) line_ = std::make_unique<Line>();
+  line_->show(what_ + ": " + one_line(state));
 }
 
 }  // namespace paged

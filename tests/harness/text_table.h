@@ -1,6 +1,8 @@
 // Tables and marks for people on a terminal.
 #pragma once
+#include <cstddef>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,10 @@ namespace paged {
 
 /// Whether standard output is a terminal that wants colour: a terminal, and NO_COLOR is not set.
 bool wants_colour();
+
+/// Columns for text on standard output: those of its terminal, but from 80 to 120; 100 where it is
+/// none.
+std::size_t text_columns();
 
 enum class Colour { plain, good, bad, dim };
 
@@ -34,7 +40,8 @@ std::string short_number(double value);
 std::string percentage(double share);
 
 /// A line on standard error that is rewritten as work goes on; silent where standard error is no
-/// terminal.
+/// terminal. What takes more than some seconds has their number behind it, so that one sees that it
+/// goes on.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -42,8 +49,9 @@ class Progress {
   void show(const std::string& state);
 
  private:
+  class Line;
   std::string what_;
-  bool shown_ = false;
+  std::unique_ptr<Line> line_;  ///< from the first show() on a terminal on
 };
 
 }  // namespace paged

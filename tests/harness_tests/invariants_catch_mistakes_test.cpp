@@ -142,10 +142,10 @@ class RunChecksTest : public ::testing::Test {
   KernelUnderTest kernel_{stage_, device_};
 };
 
-TEST_F(RunChecksTest, TriesOnlyWhatIsAskedForAndReportsEachResult) {
+TEST_F(RunChecksTest, TriesOnlyWhatIsAskedForAndSaysWhatItTries) {
   std::size_t reported = 0;
   const auto results = run_checks(kernel_, {{"tail-isolation", "reference"}, {small_case()}, 1},
-                                  [&](const CheckResult&) { ++reported; });
+                                  [&](const PlannedTry&) { ++reported; });
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(reported, 2U);
   EXPECT_EQ(results[0].invariant, "tail-isolation");

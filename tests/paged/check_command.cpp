@@ -5,10 +5,10 @@
 #include "tests/harness/count_run.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
-#include "tests/harness/one_line.h"
 #include "tests/harness/plugin.h"
 #include "tests/harness/text_table.h"
 #include "tests/paged/check_reports.h"
+#include "tests/paged/check_tables.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/fuzz_check.h"
 #include "tests/paged/options.h"
@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
-#include <map>
 #include <utility>
 
 namespace paged {
@@ -34,52 +33,6 @@ struct CheckOptions {
   CheckReportOptions reports;
   FuzzOptions fuzz;
 };
-
-/// What came out otherwise than stated: the first case of each stage and invariant in full, the
-/// others as a count. All are in the JSON.
-void print_surprises(const std::vector<CheckResult>& results) {
-  std::map<std::pair<std::string, std::string>, int> seen;
-  for (const CheckResult& result : results) {
-    if (result.as_expected() || seen[{result.stage, result.invariant}]++ > 0) continue;
-    std::cout << "\n"
-              << one_line(result.stage + ", " + result.invariant + ", case " + result.case_name)
-              << ":\n  "
-              << one_line(result.expected ? result.verdict.message
-                                          : "held, although the stage states that it breaks this")
-              << '\n';
-  }
-  for (const auto& [where, count] : seen)
-    if (count > 1)
-      std::cout << "\n"
-                << where.first << ", " << where.second << ": " << count - 1
-                << " more failing cases; --json FILE has all\n";
-}
-
-/// One row a stage and invariant.
-void print(const std::vector<CheckResult>& results) {
-  TextTable table({"stage", "invariant", "backend", "cases", "of bound", "result"});
-  for (auto first = results.begin(); first != results.end();) {
-    auto last = std::find_if(first, results.end(), [&](const CheckResult& r) {
-      return r.invariant != first->invariant || r.stage != first->stage;
-    });
-    double used = 0;
-    for (auto r = first; r != last; ++r) used = std::max(used, r->verdict.bound_used);
-    const auto surprises =
-        std::count_if(first, last, [](const CheckResult& r) { return !r.as_expected(); });
-    const std::string exact =
-        find_invariant(first->invariant).needs_watching ? "findings" : "bitwise";
-    const std::string good = first->expected ? "held" : "broken, as stated";
-    // Beside a failure, the share that the other cases used would only mislead.
-    const std::string share =
-        first->expected && used > 0 ? (surprises > 0 && used <= 1 ? "" : percentage(used)) : exact;
-    table.add_row({first->stage, first->invariant, first->backend, std::to_string(last - first),
-                   share, surprises == 0 ? good : std::to_string(surprises) + " FAILED"},
-                  surprises == 0 ? Colour::plain : Colour::bad);
-    first = last;
-  }
-  table.print(std::cout);
-  print_surprises(results);
-}
 
 /// The ids in lists with commas, each once, in order.
 std::vector<std::string> split(const std::vector<std::string>& lists) {
@@ -127,20 +80,16 @@ int status_of(const std::vector<CheckResult>& results) {
   return all ? kAllHeld : kSomethingFailed;
 }
 
-/// A line for each reason.
-void print(const std::vector<NotTried>& not_tried) {
-  if (!not_tried.empty()) std::cout << "\nnot tried:\n";
-  std::vector<std::pair<std::string, std::string>> lines;  // ids, their reason
-  for (const NotTried& left_out : not_tried) {
-    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
-      return line.second == left_out.reason;
-    });
-    if (same == lines.end())
-      lines.emplace_back(left_out.invariant, left_out.reason);
-    else
-      same->first += ", " + left_out.invariant;
-  }
-  for (const auto& [ids, reason] : lines) std::cout << one_line("  " + ids + ": " + reason) << '\n';
+/// What people see. Invariants that were asked for by id are all shown whole where they fail.
+void print(const CheckRequest& request, const std::vector<CheckResult>& results,
+           const std::vector<NotTried>& not_tried) {
+  print_table(std::cout, results, not_tried);
+  print_failures(std::cout, results, request.invariants.empty() ? Whole::simplest : Whole::each);
+}
+
+/// What is tried now, for the progress line.
+std::string text_of(const Stage& stage, const PlannedTry& planned) {
+  return stage.name + ", " + planned.invariant->id + ", " + planned.c->name;
 }
 
 int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
@@ -160,15 +109,15 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
   {
     Progress progress("checking");
     progress.show(plugin.stage.name + ", building cases");
-    check = check_plugin(plugin, request, [&](const CheckResult& r) {
-      progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
+    check = check_plugin(plugin, request, [&](const PlannedTry& planned) {
+      progress.show(text_of(plugin.stage, planned));
     });
   }
   const bool no_worse = reports.write(json_of_plugin_check(check), check.results, check.not_tried,
                                       asked_for(request, false, false));
   if (!reports.takes_standard_output()) {
-    print(check.results);
-    print(check.not_tried);
+    print(request, check.results, check.not_tried);
+    print_not_tried(std::cout, check.not_tried, check.cases_left_out);
     reports.print_changes();
   }
   return no_worse ? status_of(check.results) : kSomethingFailed;
@@ -203,17 +152,18 @@ int run(const CheckOptions& options) {
   if (options.reports.recorded.counts) counting.emplace(*device);
   std::vector<CheckResult> results;
   std::vector<NotTried> not_tried;
+  std::vector<std::pair<const Stage*, std::vector<CasesLeftOut>>> left_out;
   {
     Progress progress("checking");
     for (const Stage* stage : stages) {
       progress.show(std::string(stage->name) + ", building cases");
       KernelUnderTest kernel(*stage, *device);
-      const auto of_stage = run_checks(
-          kernel, request,
-          [&](const CheckResult& r) {
-            progress.show(r.stage + ", " + r.invariant + ", " + r.case_name);
-          },
-          &not_tried);
+      const CheckPlan plan = plan_checks(kernel, request);
+      left_out.emplace_back(stage, plan.cases_left_out);
+      not_tried.insert(not_tried.end(), plan.not_tried.begin(), plan.not_tried.end());
+      const auto of_stage = run_checks(kernel, plan, request.seed, [&](const PlannedTry& planned) {
+        progress.show(text_of(*stage, planned));
+      });
       results.insert(results.end(), of_stage.begin(), of_stage.end());
     }
   }
@@ -222,7 +172,8 @@ int run(const CheckOptions& options) {
                     asked_for(request, options.stage.stage == "all",
                               !options.stage.unchecked && device->watches_accesses()));
   if (!reports.takes_standard_output()) {
-    print(results);
+    print(request, results, {});
+    for (const auto& [stage, cases] : left_out) print_left_out(std::cout, *stage, cases);
     reports.print_changes();
   }
   return no_worse ? status_of(results) : kSomethingFailed;

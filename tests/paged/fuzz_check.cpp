@@ -5,6 +5,7 @@
 #include "tests/harness/json_report.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
 
@@ -70,6 +71,21 @@ std::string repetition(const FuzzTotal& total, const std::string& case_file, std
   return seed == 1 ? command : command + " --seed " + std::to_string(seed);
 }
 
+/// The failure, and how to see it again: a command to copy, on one line.
+void print(const FuzzTotal& total, const std::string& case_file, const std::string& again) {
+  const CheckResult& result = total.failure->result;
+  const Invariant& invariant = find_invariant(result.invariant);
+  const std::size_t columns = text_columns();
+  std::cout << '\n'
+            << coloured(wrapped(one_line(result.stage) + " fails " + invariant.id + ": " +
+                                    invariant.statement,
+                                0, columns, 2),
+                        Colour::bad)
+            << wrapped("On " + one_line(total.failure->drawn.name) + ", made small:", 2, columns, 2)
+            << wrapped_parts(one_line(result.verdict.message), 4, columns) << "\nThe case is in "
+            << one_line(case_file) << "; it fails again with\n  " << one_line(again) << '\n';
+}
+
 }  // namespace
 
 void FuzzOptions::add_to(CLI::App& command) {
@@ -106,14 +122,14 @@ int run_fuzz(const FuzzOptions& options, const CheckRequest& request,
   json_file.write(json_of(total, options.case_file, request.seed));
   if (!json_file.takes_standard_output()) {
     std::cout << "seed " << request.seed << ": " << total.cases << " random cases, " << total.tries
-              << " tries of invariants, " << (total.failure ? 1 : 0) << " failed; " << total.refused
-              << " cases were drawn that have no answer\n";
+              << " tries of invariants, " << (total.failure ? 1 : 0) << " failed";
+    if (total.refused > 0)
+      std::cout << "; " << total.refused
+                << " more cases were drawn that have no answer, or that nothing can be tried on";
+    std::cout << '\n';
     if (total.failure)
-      std::cout << one_line(total.failure->result.stage + ", " + total.failure->result.invariant +
-                            ", " + total.failure->drawn.name + ", made small")
-                << ":\n  " << one_line(total.failure->result.verdict.message) << "\nit is in "
-                << one_line(options.case_file) << "; again: "
-                << one_line(repetition(total, options.case_file, request.seed, to_repeat)) << '\n';
+      print(total, options.case_file,
+            repetition(total, options.case_file, request.seed, to_repeat));
   }
   return total.failure ? kSomethingFailed : kAllHeld;
 }

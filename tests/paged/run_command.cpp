@@ -9,6 +9,7 @@
 #include "tests/harness/plugin.h"
 #include "tests/harness/stage_run.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
 
@@ -31,12 +32,18 @@ struct RunRequest {
   std::optional<std::string> json;
 };
 
-std::vector<CaseSpec> chosen_cases(const RunRequest& request) {
+/// @param plugin  the kernel to run; null: stages, which take every type of the case that is tried
+///                where nobody asks for another
+std::vector<CaseSpec> chosen_cases(const RunRequest& request, const Plugin* plugin) {
   std::vector<std::string> names = request.cases;
   if (names.empty()) names = {"worked-example-1-gqa"};
   std::vector<CaseSpec> specs;
   for (const std::string& name : names) {
     specs.push_back(find_case(name));
+    if (plugin != nullptr && request.cases.empty()) {
+      specs.back().scalar = plugin->stage.supports.scalars.front();
+      specs.back().cache.reset();
+    }
     set_probabilities(request.probabilities, specs.back());
     for (const auto& [tensor, file] : request.tensors)
       if (file) specs.back().tensors[tensor] = *file;
@@ -72,15 +79,21 @@ void print(const std::vector<StageRun>& runs) {
          percentage(run.comparison.bound_used), run.comparison.passed ? "passed" : "FAILED"},
         run.comparison.passed ? Colour::plain : Colour::bad);
   table.print(std::cout);
+  const std::size_t columns = text_columns();
   for (const StageRun& run : runs) {
-    const std::string who = (run.stage_number == 0 ? "kernel " : "stage ") +
-                            (run.stage_number == 0 ? run.stage : std::to_string(run.stage_number)) +
-                            " on " + run.case_name + ": ";
-    if (!run.comparison.message.empty())
-      std::cout << one_line(who + run.comparison.message) << '\n';
-    for (const std::string& fault : run.faults) std::cout << one_line(who + fault) << '\n';
+    const std::string who =
+        one_line((run.stage_number == 0 ? "kernel " + run.stage
+                                        : "stage " + std::to_string(run.stage_number)) +
+                 " on " + run.case_name);
+    const auto print_message = [&](const std::string& message) {
+      std::cout << '\n'
+                << wrapped(who + ":", 0, columns) << wrapped_parts(one_line(message), 2, columns);
+    };
+    if (!run.comparison.message.empty()) print_message(run.comparison.message);
+    for (const std::string& fault : run.faults) print_message(fault);
     if (!run.hint.empty())
-      std::cout << coloured(one_line("hint: " + who + run.hint), Colour::dim) << '\n';
+      std::cout << coloured(wrapped("hint: " + who + ": " + one_line(run.hint), 0, columns, 2),
+                            Colour::dim);
   }
 }
 
@@ -119,12 +132,12 @@ std::vector<StageRun> run_all(const Plugin& plugin, const std::vector<Case>& cas
 }
 
 int run(const RunRequest& request) {
-  const std::vector<CaseSpec> specs = chosen_cases(request);
   std::vector<const Stage*> stages;
   std::unique_ptr<Device> device;
   std::optional<Plugin> plugin;
-  if (request.plugin.file) {
-    plugin = request.plugin.load();
+  if (request.plugin.file) plugin = request.plugin.load();
+  const std::vector<CaseSpec> specs = chosen_cases(request, plugin ? &*plugin : nullptr);
+  if (plugin) {
     check(request, {&plugin->stage}, specs, {plugin->stage.name, ~std::size_t{0}});
   } else {
     stages = request.stage.chosen_stages();

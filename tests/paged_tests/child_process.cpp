@@ -99,7 +99,8 @@ ProcessResult run_on_terminal(const std::vector<std::string>& arguments,
                               const std::vector<std::string>& environment) {
   int master = -1;
   int slave = -1;
-  if (openpty(&master, &slave, nullptr, nullptr, nullptr) != 0)
+  const winsize size{.ws_row = 50, .ws_col = kTerminalColumns, .ws_xpixel = 0, .ws_ypixel = 0};
+  if (openpty(&master, &slave, nullptr, nullptr, &size) != 0)
     throw std::runtime_error("cannot open a pseudo-terminal");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

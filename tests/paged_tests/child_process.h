@@ -12,6 +12,9 @@ struct ProcessResult {
   std::string err;       ///< standard error
 };
 
+/// Of the terminal that a process may have.
+inline constexpr unsigned short kTerminalColumns = 90;
+
 enum class OutputKind { file, terminal, full_device };
 
 /// Runs `paged` with the given arguments and waits for it. Its environment is that of the test,

@@ -1,4 +1,7 @@
 // paged check --fuzz, on a stage that is right and on a library whose kernel is not.
+#include "stages/registry.h"
+#include "tests/harness/check_run.h"
+#include "tests/harness/stage_run.h"
 #include "tests/harness_tests/temporary_folder.h"
 #include "tests/paged_tests/child_process.h"
 
@@ -6,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +67,32 @@ TEST_F(FuzzCommandTest, FindsNothingWrongWithRightKernelsAndWritesNoCase) {
     EXPECT_EQ(result.out.find("seed 1: 0 random cases"), std::string::npos) << result.out;
   }
   EXPECT_TRUE(folder_.entries().empty());
+}
+
+/// Where other invariants run the kernel, those about execution need no runs of their own.
+TEST(FuzzRequestTest, SparesRunsForFindingsAlone) {
+  const std::unique_ptr<Device> device = make_device(Backend::cpu);
+  const KernelUnderTest kernel(find_stage("1", Backend::cpu, Checking::checked), *device);
+  CheckRequest request;
+  CaseSpec spec;
+  spec.head_size = 64;
+  spec.block_size = 16;
+  spec.num_heads = spec.num_kv_heads = 1;
+  spec.seq_lens = {17};
+  request.cases = {spec};
+  const auto watched = [](const CheckPlan& plan) {
+    return std::count_if(plan.tries.begin(), plan.tries.end(), [](const PlannedTry& planned) {
+      return planned.invariant->needs_watching;
+    });
+  };
+  const CheckPlan whole = plan_checks(kernel, request);
+  request.runs_for_findings_alone = false;
+  const CheckPlan spared = plan_checks(kernel, request);
+  EXPECT_EQ(watched(whole), 4);
+  EXPECT_EQ(watched(spared), 0);
+  EXPECT_EQ(spared.tries.size() + 4, whole.tries.size());
+  request.invariants = {"no-race"};
+  EXPECT_EQ(watched(plan_checks(kernel, request)), 1) << "asked for by id, it is tried";
 }
 
 TEST_F(FuzzCommandTest, RefusesWhatItCannotDo) {

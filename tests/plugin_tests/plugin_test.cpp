@@ -10,11 +10,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -164,6 +167,9 @@ TEST_F(PluginTest, RunComparesWithTheReferenceAndWritesTheOutput) {
   EXPECT_EQ(run.at("stage"), "test-kernel");
   EXPECT_TRUE(run.at("passed"));
   EXPECT_GT(run.at("bound_used"), 0);
+  // Without a case, it takes one of a type that the kernel takes.
+  const ProcessResult plain = run_paged({"run", "--kernel", kTestKernel}, {"PAGED_TEST_SCALAR=0"});
+  EXPECT_EQ(plain.exit_status, 0) << plain.out << plain.err;
   // A kernel that crashes has no output to write.
   std::filesystem::remove(output);
   const ProcessResult crashed = run_paged(arguments, {"PAGED_TEST_DOES=reads_null"});
@@ -201,6 +207,66 @@ TEST_F(PluginTest, TheWrongExampleIsCaughtAsItsPageSays) {
   EXPECT_EQ(all.failures("reference").front().at("cause"), "tail-not-masked");
 }
 
+// ---- what people read ---------------------------------------------------------------------------
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    longest = std::max(longest, line.size() - (line.ends_with('\r') ? 1 : 0));
+  return longest;
+}
+
+int count_of(const std::string& part, const std::string& text) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++count;
+  return count;
+}
+
+/// The simplest invariant that fails is told whole, the others in a list.
+TEST_F(PluginTest, OneMistakeIsOneStoryInLinesThatFit) {
+  const std::string wrong = std::string(PAGED_EXAMPLES) + "/wrong.so";
+  const Check all = check({}, {}, wrong);
+  const std::string& out = all.process.out;
+  EXPECT_LE(longest_line(out), 100U) << out;
+  EXPECT_NE(out.find("first-attempt fails"), std::string::npos) << out;
+  EXPECT_EQ(count_of("\n  On case ", out), 1) << out;
+  const std::size_t whole = out.find("\nsingle-token: ");
+  const std::size_t list = out.find("\nThese fail too");
+  ASSERT_TRUE(whole != out.npos && list != out.npos && whole < list) << out;
+  EXPECT_LT(out.find("\n    likely cause: "), list) << out;
+  std::set<std::string> failed;
+  for (const json& failure : all.failures()) failed.insert(failure.at("invariant"));
+  EXPECT_TRUE(failed.erase("single-token"));
+  EXPECT_GT(failed.size(), 4U);
+  for (const std::string& invariant : failed)
+    EXPECT_NE(out.find("\n  " + invariant + " ", list), out.npos) << invariant << " in " << out;
+  // Asked for by id, each is told whole.
+  const Check two = check({"--invariant", "reference,tail-isolation"}, {}, wrong);
+  EXPECT_EQ(count_of("\n  On case ", two.process.out), 2) << two.process.out;
+  EXPECT_EQ(two.process.out.find("fail too"), std::string::npos) << two.process.out;
+}
+
+TEST_F(PluginTest, LinesFitTheTerminal) {
+  const ProcessResult shown =
+      run_paged({"check", "--kernel", std::string(PAGED_EXAMPLES) + "/wrong.so"}, {"NO_COLOR=1"},
+                testing::OutputKind::terminal);
+  const std::string text = shown.out.substr(shown.out.rfind("\x1b[K") + 3);  // progress left out
+  const std::size_t longest = longest_line(text);
+  EXPECT_LE(longest, testing::kTerminalColumns) << text;
+  EXPECT_GT(longest, testing::kTerminalColumns - 10U) << text;
+}
+
+/// A column that counts says why it counts less.
+TEST_F(PluginTest, CasesThatWereNotTriedAreCounted) {
+  const std::string right = check({}, {}, std::string(PAGED_EXAMPLES) + "/naive.so").process.out;
+  EXPECT_NE(right.find("reference (4 cases)"), std::string::npos) << right;
+  EXPECT_NE(right.find("the first: kernel naive-c"), std::string::npos) << right;
+  const std::string crashed = check({}, {"PAGED_TEST_DOES=reads_null"}).process.out;
+  EXPECT_NE(crashed.find("1 of 21"), std::string::npos) << crashed;
+  EXPECT_NE(crashed.find("reference (20 cases), "), std::string::npos) << crashed;
+  EXPECT_NE(crashed.find("left out after the one before ended"), std::string::npos) << crashed;
+}
+
 // ---- misbehaviour -----------------------------------------------------------------------------
 struct Misbehaviour {
   const char* does;
@@ -225,7 +291,7 @@ TEST_P(MisbehaviourTest, IsOneClearReport) {
     EXPECT_NE(message.find(word), std::string::npos) << word << " is not in " << message;
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'),
             std::string(GetParam().does) == "returns_error");  // the tool shows it as \x0A
-  EXPECT_NE(one.process.out.find(of_inputs ? "writes-only-output, case" : "reference, case"),
+  EXPECT_NE(one.process.out.find(of_inputs ? "\nwrites-only-output: " : "\nreference: "),
             std::string::npos)
       << one.process.out;
 }
@@ -240,10 +306,18 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"throws", {"exception", "no such kernel"}},
         Misbehaviour{"hangs", {"did not return within 0.3 s"}},
         Misbehaviour{"overflows_stack", {"SIGSEGV", "its stack ran over"}},
+        Misbehaviour{"closes_files", {"closed a file that is not its own"}},
+        Misbehaviour{"replaces_itself", {"replaced its process by another program"}},
+        Misbehaviour{"asks_for_too_much", {"asked for 1099511627776 bytes", "--memory-limit"}},
         Misbehaviour{"returns_error", {"error 42", "answer"}},
         Misbehaviour{"takes_all_memory", {"exception", "bad_alloc"}},
         Misbehaviour{"asks_for_less_than_nothing", {"paged_kernel_workspace", "-1"}},
         Misbehaviour{"reads_past_table", {"SIGSEGV", "it read", "past the end of 'block_tables'"}},
+        Misbehaviour{"uses_block_minus_one",
+                     {"before the start of 'key_cache'", "block -1 would be"}},
+        Misbehaviour{
+            "uses_block_too_many",
+            {"past the end of 'value_cache'", "where block 12 would be; there are 0 to 11"}},
         Misbehaviour{"writes_past_output", {"SIGSEGV", "it wrote", "past the end of 'output'"}},
         Misbehaviour{"writes_before_output", {"1 byte before the start of 'output'"}},
         Misbehaviour{"changes_cache", {"changed its input 'key_cache'"}}),
@@ -257,6 +331,28 @@ TEST_F(PluginTest, TalkingAndLeavingAProcessBehindDoNoHarm) {
     EXPECT_EQ(one.process.out.find("another line"), std::string::npos);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   }
+}
+
+TEST_F(PluginTest, ADaemonEndsWithItsKernel) {
+  const std::string file = (folder_ / "pids").string();
+  const Check one = check({"--invariant", "reference", "--case", small_case()},
+                          {"PAGED_TEST_DOES=leaves_a_daemon", "PAGED_TEST_FILE=" + file});
+  EXPECT_EQ(one.process.exit_status, 0) << one.process.out << one.process.err;
+  std::istringstream pids(content_of(file));
+  int daemons = 0;
+  for (pid_t pid = 0; pids >> pid; ++daemons)
+    EXPECT_EQ(kill(pid, 0), -1) << "process " << pid << " is still there";
+  EXPECT_GT(daemons, 0);
+}
+
+/// Somebody who waits sees that something goes on.
+TEST_F(PluginTest, WhatTakesLongCountsItsSecondsOnATerminal) {
+  const ProcessResult result =
+      run_paged({"check", "--kernel", kTestKernel, "--invariant", "reference", "--case",
+                 small_case(), "--time-limit", "3.3"},
+                {"PAGED_TEST_DOES=hangs"}, testing::OutputKind::terminal);
+  EXPECT_NE(result.out.find("checking: test-kernel, reference, case (2 s)"), std::string::npos)
+      << result.out;
 }
 
 TEST_F(PluginTest, AKernelThatAlwaysHangsIsGivenUp) {
@@ -287,7 +383,8 @@ TEST_F(PluginTest, WhatIsNoKernelIsRefusedInOneLine) {
   };
   refused((folder_ / "nothing.so").string(), {"nothing.so", "no such file"});
   refused(folder_.path().string(), {"it is no file"});
-  refused(folder_.write("text.so", "not a library\n").string(), {"text.so", "cannot be loaded"});
+  refused(folder_.write("text.so", "not a library\n").string(),
+          {"text.so", "cannot be loaded", "gcc -shared -fPIC"});
   refused(folder_.write("line\nend.so", "").string(), {"line\\x0Aend.so"});
   refused(PAGED_NO_KERNEL, {"paged_kernel_describe", "paged_decode.h"});
 }

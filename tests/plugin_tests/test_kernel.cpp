@@ -190,6 +190,29 @@ int recurse(int depth) {
   return depth == 0 ? frame[0] : recurse(depth - 1) + frame[0];
 }
 
+/// A process in a session of its own, whose id stands in the file PAGED_TEST_FILE. Returns when it does.
+void leave_a_daemon() {
+  int ready[2];
+  if (pipe(ready) != 0 || fork() != 0) {
+    char byte = 0;
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1) std::abort();
+    close(ready[0]);
+    return;
+  }
+  setsid();
+  if (fork() != 0) _exit(0);
+  std::FILE* const file = std::fopen(text_of("PAGED_TEST_FILE", "").c_str(), "a");
+  std::fprintf(file, "%d\n", static_cast<int>(getpid()));
+  std::fclose(file);
+  if (write(ready[1], "", 1) != 1) std::abort();
+  while (true) pause();
+}
+
+void read_byte(const void* base, std::int64_t byte) {
+  std::printf("%d", static_cast<const volatile char*>(base)[byte]);
+}
+
 /// What is done before the attention; an error code for the caller.
 std::int32_t misbehave(const paged_decode_args& a) {
   const auto elements = std::int64_t{a.num_seqs} * a.num_heads * a.head_size;
@@ -209,12 +232,18 @@ std::int32_t misbehave(const paged_decode_args& a) {
     for (int i = 0; i < 200'000; ++i) std::printf("another line of a kernel that talks: %d\n", i);
   if (does("leaves_a_process") && fork() == 0)
     while (true) pause();
+  if (does("leaves_a_daemon")) leave_a_daemon();
+  if (does("closes_files"))
+    for (int file = 3; file < 1024; ++file) close(file);
+  if (does("replaces_itself")) execl("/bin/sleep", "sleep", "100", static_cast<char*>(nullptr));
   if (does("takes_all_memory"))
     for (int i = 0; i < 1'000'000; ++i) std::memset(new char[1 << 20], i, 1 << 20);
   if (does("reads_past_table")) {
     const auto entries = std::int64_t{a.num_seqs} * a.max_num_blocks_per_seq;
     std::printf("%d", const_cast<const volatile std::int32_t*>(a.block_tables)[entries + 4]);
   }
+  if (does("uses_block_minus_one")) read_byte(a.key_cache, -a.key_block_stride * 4);
+  if (does("uses_block_too_many")) read_byte(a.value_cache, a.num_blocks * a.value_block_stride * 4 + 8);
   if (does("writes_past_output")) store(a.scalar, a.output, elements + 8, 1);
   if (does("writes_before_output")) store(a.scalar, a.output, -1, 1);
   if (does("changes_cache"))
@@ -233,6 +262,7 @@ std::int32_t paged_kernel_run(const paged_decode_args* args) {
 }
 
 std::int64_t paged_kernel_workspace(const paged_decode_args*) {
+  if (does("asks_for_too_much")) return std::int64_t{1} << 40;
   return does("asks_for_less_than_nothing") ? -1 : 1000;
 }
 

@@ -1,0 +1,259 @@
+#include "tests/paged/check_tables.h"
+
+#include "tests/harness/one_line.h"
+#include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <string>
+#include <utility>
+
+namespace paged {
+namespace {
+
+/// The results of one stage and invariant.
+struct Group {
+  std::vector<CheckResult>::const_iterator first, last;
+
+  const std::string& stage() const { return first->stage; }
+  const std::string& invariant() const { return first->invariant; }
+  int tried() const { return static_cast<int>(last - first); }
+  int surprises() const {
+    return static_cast<int>(
+        std::count_if(first, last, [](const CheckResult& r) { return !r.as_expected(); }));
+  }
+  /// The surprise that says most: the first with a likely cause, else the first.
+  const CheckResult& shown() const {
+    const auto speaks = [](const CheckResult& r) {
+      return !r.as_expected() && !r.verdict.cause.empty();
+    };
+    auto found = std::find_if(first, last, speaks);
+    if (found == last)
+      found = std::find_if(first, last, [](const CheckResult& r) { return !r.as_expected(); });
+    return *found;
+  }
+};
+
+std::vector<Group> groups_of(const std::vector<CheckResult>& results) {
+  std::vector<Group> groups;
+  for (auto first = results.begin(); first != results.end();) {
+    const auto last = std::find_if(first, results.end(), [&](const CheckResult& r) {
+      return r.invariant != first->invariant || r.stage != first->stage;
+    });
+    groups.push_back({first, last});
+    first = last;
+  }
+  return groups;
+}
+
+std::string cases_text(int count) {
+  return std::to_string(count) + (count == 1 ? " case" : " cases");
+}
+
+/// "19", or "1 of 19" where trying was stopped.
+std::string tried_text(const Group& group, const std::vector<NotTried>& not_tried) {
+  const std::string tried = std::to_string(group.tried());
+  for (const NotTried& left_out : not_tried)
+    if (left_out.invariant == group.invariant() && left_out.cases_not_reached > 0)
+      return tried + " of " + std::to_string(group.tried() + left_out.cases_not_reached);
+  return tried;
+}
+
+std::string message_of(const CheckResult& result) {
+  return one_line(result.expected || result.verdict.faulty
+                      ? result.verdict.message
+                      : "held, although the stage states that it breaks this");
+}
+
+/// "likely cause: ..." of a message; "" if it has none.
+std::string cause_in(const std::string& message) {
+  const std::size_t begin = message.find("likely cause: ");
+  return begin == message.npos ? "" : message.substr(begin, message.find("; ", begin) - begin);
+}
+
+/// One case of the group with its message, and how to read it.
+///
+/// @param witness  a failure of another invariant, which has a likely cause where this one has none;
+///                 or null
+void print_whole(std::ostream& stream, const Group& group, const CheckResult* witness,
+                 std::size_t columns) {
+  const Invariant& invariant = find_invariant(group.invariant());
+  const CheckResult& shown = group.shown();
+  stream << '\n'
+         << coloured(wrapped(invariant.id + ": " + invariant.statement, 0, columns, 2),
+                     Colour::bad);
+  const int others = group.surprises() - 1;
+  stream << wrapped("On case " + one_line(shown.case_name) +
+                        (others > 0 ? " (" + std::to_string(others) + " more " +
+                                          (others == 1 ? "case fails" : "cases fail") + ")"
+                                    : "") +
+                        ":",
+                    2, columns, 2)
+         << wrapped_parts(message_of(shown), 4, columns);
+  if (witness != nullptr)
+    stream << wrapped(cause_in(message_of(*witness)) + " (as " + witness->invariant + " shows)", 4,
+                      columns, 2);
+  const std::string& broken = shown.verdict.broken_execution;
+  if (!broken.empty() && broken != invariant.id)
+    stream << wrapped("It breaks " + broken + ": " + find_invariant(broken).statement, 2, columns,
+                      2);
+  if (shown.expected && !shown.verdict.faulty)
+    stream << wrapped("How to read it: " + invariant.reading, 2, columns, 2);
+}
+
+/// What a failure in the list has to say on one line, beside that it is one; `shown_cause` was
+/// told above.
+std::string remark_on(const CheckResult& result, const std::string& shown_cause) {
+  const std::string& cause = result.verdict.cause;
+  if (!cause.empty() && cause == shown_cause) return "the same likely cause";
+  const std::string text = message_of(result);
+  const std::size_t access = text.find(": it ");  // of a crash: after the signal's name
+  return (result.verdict.faulty && access != text.npos ? text.substr(access + 2) : text)
+      .substr(0, text.find("; "));
+}
+
+/// A text of at most so many bytes, with dots for what was cut off.
+std::string shortened(const std::string& text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  std::size_t end = bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// A line for each invariant: how many of its cases fail, and how its message begins.
+void print_list(std::ostream& stream, const std::vector<Group>& groups,
+                const std::string& shown_cause, std::size_t columns) {
+  const auto count_of = [](const Group& group) {
+    return std::to_string(group.surprises()) + " of " + cases_text(group.tried());
+  };
+  std::size_t id_width = 0, count_width = 0;
+  for (const Group& group : groups) {
+    id_width = std::max(id_width, group.invariant().size());
+    count_width = std::max(count_width, count_of(group).size());
+  }
+  stream << '\n'
+         << wrapped(std::string(groups.size() == 1 ? "This fails too" : "These fail too") +
+                        ", perhaps for the same reason; mend the one above first (--invariant ID "
+                        "tells one whole):",
+                    0, columns);
+  for (const Group& group : groups) {
+    std::string row = "  " + group.invariant();
+    row.append(2 + id_width + 2 - row.size(), ' ');
+    row += count_of(group);
+    row.append(2 + id_width + 2 + count_width + 2 - row.size(), ' ');
+    stream << row << shortened(remark_on(group.shown(), shown_cause), columns - row.size()) << '\n';
+  }
+}
+
+/// The first failure that has a likely cause, if the simplest one has none and is no crash.
+const CheckResult* witness_of(const std::vector<Group>& failed) {
+  const Verdict& simplest = failed.front().shown().verdict;
+  if (!simplest.cause.empty() || simplest.faulty) return nullptr;
+  for (const Group& group : failed)
+    if (!group.shown().verdict.cause.empty()) return &group.shown();
+  return nullptr;
+}
+
+}  // namespace
+
+void print_table(std::ostream& stream, const std::vector<CheckResult>& results,
+                 const std::vector<NotTried>& not_tried) {
+  TextTable table({"stage", "invariant", "backend", "cases", "of bound", "result"});
+  for (const Group& group : groups_of(results)) {
+    const CheckResult& first = *group.first;
+    double used = 0;
+    for (auto r = group.first; r != group.last; ++r) used = std::max(used, r->verdict.bound_used);
+    const int surprises = group.surprises();
+    const std::string exact =
+        find_invariant(first.invariant).needs_watching ? "findings" : "bitwise";
+    const std::string good = first.expected ? "held" : "broken, as stated";
+    // Beside a failure, the share that the other cases used would only mislead.
+    const std::string share =
+        first.expected && used > 0 ? (surprises > 0 && used <= 1 ? "" : percentage(used)) : exact;
+    table.add_row({first.stage, first.invariant, first.backend, tried_text(group, not_tried), share,
+                   surprises == 0 ? good : std::to_string(surprises) + " FAILED"},
+                  surprises == 0 ? Colour::plain : Colour::bad);
+  }
+  table.print(stream);
+}
+
+void print_failures(std::ostream& stream, const std::vector<CheckResult>& results, Whole whole) {
+  const std::size_t columns = text_columns();
+  const std::vector<Group> groups = groups_of(results);
+  for (auto first = groups.begin(); first != groups.end();) {
+    const auto last = std::find_if(
+        first, groups.end(), [&](const Group& group) { return group.stage() != first->stage(); });
+    std::vector<Group> failed;
+    std::copy_if(first, last, std::back_inserter(failed),
+                 [](const Group& group) { return group.surprises() > 0; });
+    const auto tried = last - first;
+    const bool one_whole = whole == Whole::simplest && failed.size() > 1;
+    if (!failed.empty())
+      stream << '\n'
+             << coloured(
+                    wrapped(one_line(first->stage()) + " fails " + std::to_string(failed.size()) +
+                                " of " + std::to_string(tried) +
+                                (tried == 1 ? " invariant" : " invariants") +
+                                (one_whole ? "; the simplest of them:" : ":"),
+                            0, columns),
+                    Colour::bad);
+    const std::size_t shown = one_whole ? 1 : failed.size();
+    const CheckResult* const witness = one_whole ? witness_of(failed) : nullptr;
+    for (std::size_t i = 0; i < shown; ++i) print_whole(stream, failed[i], witness, columns);
+    if (one_whole)
+      print_list(stream, {failed.begin() + 1, failed.end()},
+                 (witness != nullptr ? *witness : failed.front().shown()).verdict.cause, columns);
+    first = last;
+  }
+}
+
+void print_not_tried(std::ostream& stream, const std::vector<NotTried>& not_tried,
+                     const std::vector<CasesLeftOut>& cases_left_out) {
+  std::vector<std::pair<std::string, std::string>> lines;  // what, its reason
+  const auto add = [&](const std::string& what, const std::string& reason) {
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& line) { return line.second == reason; });
+    if (same == lines.end())
+      lines.emplace_back(what, reason);
+    else
+      same->first += ", " + what;
+  };
+  for (const NotTried& left_out : not_tried) {
+    if (left_out.cases_not_reached == 0) {
+      add(left_out.invariant, left_out.reason);
+      continue;
+    }
+    const std::string cases = cases_text(left_out.cases_not_reached);
+    add(left_out.invariant + " (" + cases + ")", left_out.reason.substr(cases.size() + 2));
+  }
+  // Of one invariant's cases, one is left out for its type, one for its size, ...: a line for all.
+  std::map<std::string, int> counts;
+  std::vector<std::string> reasons;
+  for (const CasesLeftOut& left_out : cases_left_out) {
+    counts[left_out.invariant] += left_out.cases;
+    if (std::find(reasons.begin(), reasons.end(), left_out.reason) == reasons.end())
+      reasons.push_back(left_out.reason);
+  }
+  for (const auto& [invariant, cases] : counts)
+    add(invariant + " (" + cases_text(cases) + ")",
+        "of types, sizes or options that it does not declare; the first: " + reasons.front());
+  if (!lines.empty()) stream << "\nnot tried:\n";
+  for (const auto& [what, reason] : lines)
+    stream << wrapped(one_line(what + ": " + reason), 2, text_columns(), 2);
+}
+
+void print_left_out(std::ostream& stream, const Stage& stage,
+                    const std::vector<CasesLeftOut>& cases_left_out) {
+  int cases = 0;
+  for (const CasesLeftOut& left_out : cases_left_out) cases += left_out.cases;
+  if (cases > 0)
+    stream << '\n'
+           << wrapped(title_of(stage) + ": " + cases_text(cases) +
+                          " of these invariants left out, for types and sizes that it is not "
+                          "built for (paged list)",
+                      0, text_columns());
+}
+
+}  // namespace paged
