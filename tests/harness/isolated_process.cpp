@@ -32,6 +32,7 @@ struct ParentLine::Shared {
   std::atomic<std::int64_t> last_sign{0};   ///< of life
   std::atomic<bool> is_broken{false};       ///< the child could not send
   MemoryFault fault;
+  char error[512] = "";  ///< what the work threw
 };
 
 namespace {
@@ -271,9 +272,17 @@ IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
   if (child_ == 0) {
     become_child(output[1], limits, parent);
     ParentLine line(messages[1], shared_);
-    work(line);
-    line.send({});  // the end of the work; every other message has a field
-    _exit(0);
+    // Nothing that is thrown may go on into the caller's code, in a second copy of this program.
+    try {
+      work(line);
+      line.send({});  // the end of the work; every other message has a field
+      _exit(0);
+    } catch (const std::exception& error) {
+      std::snprintf(shared_->error, sizeof shared_->error, "%s", error.what());
+    } catch (...) {
+      std::snprintf(shared_->error, sizeof shared_->error, "an exception of unknown type");
+    }
+    _exit(1);
   }
   close(messages[1]);
   close(output[1]);
@@ -301,6 +310,7 @@ std::optional<Message> IsolatedProcess::receive() {
 
 bool IsolatedProcess::wait_for_bytes() {
   constexpr int kMilliseconds = 50;
+  bool has_ended = false;
   while (true) {
     pollfd descriptors[] = {{messages_, POLLIN, 0}, {output_, POLLIN, 0}};
     poll(descriptors, 2, kMilliseconds);
@@ -312,11 +322,14 @@ bool IsolatedProcess::wait_for_bytes() {
       return true;
     }
     if (count == 0 || (errno != EAGAIN && errno != EINTR)) return false;
-    // What it started may keep the pipe open when it has ended itself.
+    if (has_ended) return false;
+    // What it started may keep the pipe open when it has ended itself. What it sent before that is
+    // still to be read.
     siginfo_t ended{};
-    if (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid == child_)
-      return false;
+    has_ended =
+        waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child_;
+    if (has_ended) continue;
     if (is_too_late()) {
       hung_ = true;
       return false;
@@ -371,6 +384,8 @@ void IsolatedProcess::judge(int status) {
     end.hung = true;
     end.text = in_call ? "did not return within " + std::string(seconds) + " s (--time-limit)"
                        : "returned, but its process then stood still";
+  } else if (shared_->error[0] != '\0') {
+    end.text = std::string("could not be tried: ") + shared_->error;
   } else if (left_line_ || shared_->is_broken) {
     end.text = "closed a file that is not its own, or replaced its process by another program";
   } else if (WIFSIGNALED(status)) {
