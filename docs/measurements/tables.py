@@ -75,8 +75,8 @@ def times(folder):
                                  number(other["bf16"]), number(other["e4m3"]),
                                  number(CLASSIC.get(("e4m3", heads, shape), (None,))[0])]) + " |")
     bf16 = max(rows[h, s, "bf16"]["auto"] / rows[h, s, "f16"]["auto"] - 1 for h, s, t in rows if t == "f16")
-    print(f"\nAgainst the better of the two classic paths, the choice is at most {100 * worst[1]:.1f} % slower "
-          f"({worst[0]}); bf16 costs at most {100 * bf16:.1f} % more than f16.")
+    slower = f"at most {100 * worst[1]:.1f} % slower" if worst[1] > 0 else f"at least {-100 * worst[1]:.1f} % faster"
+    print(f"\nAgainst the better of the two classic paths, the choice is {slower} ({worst[0]}); bf16 costs at most {100 * bf16:.1f} % more than f16.")
 
 
 def crossover(folder):
