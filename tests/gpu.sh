@@ -2,7 +2,8 @@
 # On a machine with a GPU: builds what is needed, runs the tests and the checks on it, and records the
 # results as JSON.
 # Usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments, e.g. -DCMAKE_PREFIX_PATH=/some/folder]
-# PLANTED_SECONDS=N in the environment: how long the last part may take (250 s).
+# In the environment: CHECKS_ONLY=1 for everything but what is measured (times, counts, registers);
+# PLANTED_SECONDS=N: how long the last part may take (250 s).
 set -euo pipefail
 results="${1:?usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]}"
 shift
@@ -16,8 +17,10 @@ command -v nvcc >/dev/null || {
 }
 
 # Compiling every instance takes as long as everything else: beside it.
-bash "$root/tests/kernel_resources.sh" all >"$results/kernel_resources.md" 2>"$results/kernel_resources.log" &
-resources=$!
+if [ -z "${CHECKS_ONLY:-}" ]; then
+  bash "$root/tests/kernel_resources.sh" all >"$results/kernel_resources.md" 2>"$results/kernel_resources.log" &
+  resources=$!
+fi
 
 generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
@@ -79,30 +82,33 @@ if command -v compute-sanitizer >/dev/null; then
   { grep -q '^CPU machine: data race' "$results/planted_race.txt" &&
     grep -q 'hazard' "$results/planted_race.txt"; } || status=1
 fi
-"$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
-  --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
-# Every stage beside the next, for the walkthroughs.
-for shape in "32 x 2k" "1 x 8k"; do
-  "$build/bin/decode_benchmark" --stages 1,2,3,4,5 --types f16 --only "$shape" --commit "$commit" \
-    --json "$results/stages_${shape// /_}.json" | tee -a "$results/stages.txt" || status=1
-done
-# The CPU machine's counts beside Nsight Compute's.
-if command -v ncu >/dev/null; then
-  bash "$root/tests/agreement/agreement.sh" "$build" "$results" || status=1
-  bash "$root/tests/simt/wavefront_patterns.sh" "$build/bin/wavefront_patterns" \
-    >"$results/wavefront_patterns.json" || status=1
-fi
-# Where V1 and V2 change places: what the measured choice of stages/v1_v2_policy.h comes from.
-for type in f16 e4m3; do
-  "$build/bin/decode_benchmark" --crossover --types "$type" --commit "$commit" \
-    --json "$results/crossover_$type.json" >/dev/null || status=1
-done
-if wait "$resources"; then
-  echo "no kernel spills at head sizes up to 128"
-else
-  cat "$results/kernel_resources.log"
-  status=1
-fi
+measure() {
+  "$build/bin/decode_benchmark" --stages 4,5 --types f16,bf16,e4m3 --commit "$commit" \
+    --json "$results/decode_benchmark.json" | tee "$results/decode_benchmark.txt" || status=1
+  # Every stage beside the next, for the walkthroughs.
+  for shape in "32 x 2k" "1 x 8k"; do
+    "$build/bin/decode_benchmark" --stages 1,2,3,4,5 --types f16 --only "$shape" --commit "$commit" \
+      --json "$results/stages_${shape// /_}.json" | tee -a "$results/stages.txt" || status=1
+  done
+  # The CPU machine's counts beside Nsight Compute's.
+  if command -v ncu >/dev/null; then
+    bash "$root/tests/agreement/agreement.sh" "$build" "$results" || status=1
+    bash "$root/tests/simt/wavefront_patterns.sh" "$build/bin/wavefront_patterns" \
+      >"$results/wavefront_patterns.json" || status=1
+  fi
+  # Where V1 and V2 change places: what the measured choice of stages/v1_v2_policy.h comes from.
+  for type in f16 e4m3; do
+    "$build/bin/decode_benchmark" --crossover --types "$type" --commit "$commit" \
+      --json "$results/crossover_$type.json" >/dev/null || status=1
+  done
+  if wait "$resources"; then
+    echo "no kernel spills at head sizes up to 128"
+  else
+    cat "$results/kernel_resources.log"
+    status=1
+  fi
+}
+[ -n "${CHECKS_ONLY:-}" ] || measure
 # What compute-sanitizer finds of the planted mistakes, beside the CPU machine: last, since it takes three
 # minutes or more. If the time is over before, its table is not complete, and everything above stands.
 if command -v compute-sanitizer >/dev/null && command -v python3 >/dev/null; then

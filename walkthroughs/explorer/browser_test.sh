@@ -13,9 +13,16 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
   echo "skipped: no chromium to open the page in; the page itself was written"
   exit 0
 }
-"$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$folder/profile" --virtual-time-budget=60000 \
-  --dump-dom "file://$folder/page.html#selftest" >"$folder/dom.html" 2>"$folder/log" || {
+dump() { # URL: the page as it is when its scripts have run
+  "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$folder/profile" \
+    --virtual-time-budget=60000 --dump-dom "$1"
+}
+dump "file://$folder/page.html#selftest" >"$folder/dom.html" 2>"$folder/log" || {
   tail -n 5 "$folder/log"
+  if dump about:blank >/dev/null 2>&1; then
+    echo "the browser opens an empty page, and not this one"
+    exit 1
+  fi
   echo "skipped: the browser does not start here"
   exit 0
 }
