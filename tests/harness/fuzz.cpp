@@ -85,6 +85,7 @@ FuzzOutcome fuzz(const FuzzTarget& target, const FuzzRequest& request,
     outcome.tries += static_cast<std::int64_t>(results.size());
     const auto failed = std::find_if(results.begin(), results.end(), fails);
     if (failed == results.end()) continue;
+    outcome.failed = std::count_if(results.begin(), results.end(), fails);
     outcome.failure = shrunk(target, request, {spec, *failed, spec, number});
     break;
   }

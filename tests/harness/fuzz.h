@@ -35,6 +35,7 @@ struct FuzzOutcome {
   std::int64_t cases = 0;    ///< tried
   std::int64_t refused = 0;  ///< drawn, but there is no answer of numbers, or nothing to try
   std::int64_t tries = 0;    ///< of an invariant on a case
+  std::int64_t failed = 0;   ///< of these, all on the last case
   std::optional<FuzzFailure> failure;
 };
 

@@ -79,6 +79,12 @@ class Draw {
   /// Around what loops end at: pages and partitions. Long ones come alone.
   void lengths() {
     const int block_size = spec_.block_size;
+    if (block_size > 256) {  // of a library: a page is long by itself
+      spec_.seq_lens = {
+          one_of<int>({1, between(2, 512), block_size - 1, block_size, block_size + 1})};
+      spec_.num_heads = spec_.num_kv_heads = 1;
+      return;
+    }
     if (one_in(32)) {
       spec_.seq_lens = {between(509, 516)};
       spec_.num_heads = spec_.num_kv_heads = 1;
@@ -90,7 +96,8 @@ class Draw {
     if (!is_small_ || is_partitioned) ends.insert(ends.end(), {near - 1, near, near + 1});
     const int sequences = is_small_ ? one_of<int>({1, 1, 2}) : between(1, 4);
     for (int seq = 0; seq < sequences; ++seq) {
-      std::vector<int> lengths = {0, 1, between(2, block_size - 1),
+      const int least = std::min(2, block_size);
+      std::vector<int> lengths = {0, 1, between(least, std::max(block_size - 1, least)),
                                   between(1, (is_small_ ? 2 : 4) * block_size), 2 * block_size};
       lengths.insert(lengths.end(), ends.begin(), ends.end());
       spec_.seq_lens.push_back(one_of(lengths));

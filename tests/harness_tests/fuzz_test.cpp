@@ -119,6 +119,23 @@ TEST(FuzzTest, DrawsTheSameBySeed) {
   EXPECT_EQ(seen.size(), 50U);
 }
 
+TEST(FuzzTest, DrawsForPagesOfAnySize) {
+  for (const int block_size : {1, 2, 3, 512, 65536}) {
+    Stage stage = plain_stage(Mistake::none, kAllScalars);
+    stage.supports.block_sizes = {block_size};
+    stage.supports.instances = {};
+    Random random(5);
+    for (int i = 0; i < 200; ++i) {
+      const CaseSpec spec = random_case(random, stage);
+      std::int64_t tokens = 0;
+      for (const int seq_len : spec.seq_lens) tokens += seq_len;
+      ASSERT_EQ(spec.block_size, block_size);
+      ASSERT_LE(tokens, std::max(4096, block_size + 1)) << case_file_of(spec);
+      ASSERT_GE(*std::min_element(spec.seq_lens.begin(), spec.seq_lens.end()), 0);
+    }
+  }
+}
+
 /// What a case costs grows with its heads and pages; most cases are cheap, and some are not.
 TEST(FuzzTest, DrawsSmallCasesMostly) {
   const Stage stage = plain_stage(Mistake::none, kAllScalars);

@@ -102,7 +102,7 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
                               return check_plugin(plugin, one_case).results;
                             }};
     return run_fuzz(options.fuzz, request, {target}, options.reports.json,
-                    "--kernel " + plugin.file);
+                    options.plugin.to_repeat());
   }
   CheckReports reports(options.reports, settings_of(options, request), request.cases);
   PluginCheck check;

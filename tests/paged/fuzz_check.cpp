@@ -8,6 +8,7 @@
 #include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
+#include "tests/paged/shell_word.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,9 +20,9 @@ namespace {
 
 /// What all targets came to.
 struct FuzzTotal {
-  std::int64_t cases = 0, refused = 0, tries = 0;
+  std::int64_t cases = 0, refused = 0, tries = 0, failed = 0;  // as in FuzzOutcome
   std::optional<FuzzFailure> failure;
-  const Stage* failed = nullptr;
+  const Stage* failing_stage = nullptr;
 };
 
 FuzzTotal fuzz_all(const FuzzOptions& options, const CheckRequest& request,
@@ -39,9 +40,10 @@ FuzzTotal fuzz_all(const FuzzOptions& options, const CheckRequest& request,
     total.cases += outcome.cases;
     total.refused += outcome.refused;
     total.tries += outcome.tries;
+    total.failed += outcome.failed;
     if (!outcome.failure) continue;
     total.failure = std::move(outcome.failure);
-    total.failed = target.stage;
+    total.failing_stage = target.stage;
     break;
   }
   return total;
@@ -51,7 +53,7 @@ nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std
   std::vector<CheckResult> results;
   if (total.failure) results.push_back(total.failure->result);
   nlohmann::json report = json_of_checks(results);
-  report["passed"] = total.tries - static_cast<std::int64_t>(results.size());
+  report["passed"] = total.tries - total.failed;
   report["fuzz"] = {
       {"seed", seed}, {"cases", total.cases}, {"refused", total.refused}, {"tries", total.tries}};
   if (total.failure) {
@@ -65,9 +67,10 @@ nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std
 std::string repetition(const FuzzTotal& total, const std::string& case_file, std::uint64_t seed,
                        const std::string& to_repeat) {
   std::string command = "paged check";
-  if (total.failed->number > 0) command += " --stage " + std::to_string(total.failed->number);
+  if (total.failing_stage->number > 0)
+    command += " --stage " + std::to_string(total.failing_stage->number);
   if (!to_repeat.empty()) command += " " + to_repeat;
-  command += " --invariant " + total.failure->result.invariant + " --case " + case_file;
+  command += " --invariant " + total.failure->result.invariant + " --case " + shell_word(case_file);
   return seed == 1 ? command : command + " --seed " + std::to_string(seed);
 }
 
@@ -112,6 +115,9 @@ int run_fuzz(const FuzzOptions& options, const CheckRequest& request,
              const std::string& to_repeat) {
   // An id that is none, or that no target states anything about, would be refused for each case.
   for (const std::string& id : request.invariants) find_invariant(id);
+  if (json && *json != "-" && same_file(*json, options.case_file))
+    throw InputError("--json and --fuzz-case both name '" + *json +
+                     "'; give each a file of its own");
   const OutputFile case_file(options.case_file);
   JsonFile json_file(json);
   const FuzzTotal total = fuzz_all(options, request, targets);
@@ -122,7 +128,7 @@ int run_fuzz(const FuzzOptions& options, const CheckRequest& request,
   json_file.write(json_of(total, options.case_file, request.seed));
   if (!json_file.takes_standard_output()) {
     std::cout << "seed " << request.seed << ": " << total.cases << " random cases, " << total.tries
-              << " tries of invariants, " << (total.failure ? 1 : 0) << " failed";
+              << " tries of invariants, " << total.failed << " failed";
     if (total.refused > 0)
       std::cout << "; " << total.refused
                 << " more cases were drawn that have no answer, or that nothing can be tried on";

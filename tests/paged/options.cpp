@@ -5,6 +5,7 @@
 #include "tests/harness/case_builder.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/plugin.h"
+#include "tests/paged/shell_word.h"
 
 #include <charconv>
 #include <filesystem>
@@ -56,6 +57,13 @@ std::string StageOptions::to_repeat() const {
   if (schedule) text += " --schedule " + *schedule;
   if (schedule_seed) text += " --schedule-seed " + *schedule_seed;
   return text.empty() ? "" : text.substr(1);
+}
+
+std::string PluginOptions::to_repeat() const {
+  std::string text = "--kernel " + shell_word(file.value_or(""));
+  if (time_limit) text += " --time-limit " + shell_word(*time_limit);
+  if (memory_limit) text += " --memory-limit " + shell_word(*memory_limit);
+  return text;
 }
 
 void StageOptions::set_schedule() const {

@@ -43,6 +43,8 @@ struct PluginOptions {
   /// After the options that a kernel from a library has no use for: those of StageOptions and
   /// --probabilities.
   void add_to(CLI::App& command);
+  /// As they repeat a request: "--kernel lib.so --time-limit 2".
+  std::string to_repeat() const;
   /// Throws InputError.
   Plugin load() const;
 };

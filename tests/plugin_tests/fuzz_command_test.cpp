@@ -56,6 +56,19 @@ TEST_F(FuzzCommandTest, WritesASmallCaseThatFailsAgain) {
   EXPECT_EQ(right.exit_status, 0) << right.out << right.err;
 }
 
+TEST_F(FuzzCommandTest, SaysHowToRepeatInWordsThatAShellTakes) {
+  const std::string odd = file("my case's.json");
+  const ProcessResult found =
+      run_paged({"check", "--kernel", kWrong, "--time-limit", "7", "--memory-limit", "900",
+                 "--fuzz", "30", "--seed", "3", "--fuzz-case", odd});
+  ASSERT_EQ(found.exit_status, 1) << found.out << found.err;
+  EXPECT_NE(found.out.find("--kernel " + kWrong + " --time-limit 7 --memory-limit 900 --invariant"),
+            std::string::npos)
+      << found.out;
+  EXPECT_NE(found.out.find(" --case '" + file("my case") + "'\\''s.json'"), std::string::npos)
+      << found.out;
+}
+
 TEST_F(FuzzCommandTest, FindsNothingWrongWithRightKernelsAndWritesNoCase) {
   for (const std::vector<std::string>& kernel :
        {std::vector<std::string>{"--kernel", kRight}, {"--stage", "5"}}) {
@@ -110,6 +123,8 @@ TEST_F(FuzzCommandTest, RefusesWhatItCannotDo) {
   expect_refused({"--fuzz", "1", "--case", "worked-example-1-gqa"}, "--case");
   expect_refused({"--fuzz", "1", "--fuzz-case", file("no/f.json")}, "no/f.json");
   expect_refused({"--fuzz", "1", "--invariant", "refrence"}, "'refrence'");
+  expect_refused({"--fuzz", "1", "--fuzz-case", file("f.json"), "--json", file("./f.json")},
+                 "--fuzz-case");
 }
 
 }  // namespace

@@ -243,7 +243,8 @@ std::int32_t misbehave(const paged_decode_args& a) {
     std::printf("%d", const_cast<const volatile std::int32_t*>(a.block_tables)[entries + 4]);
   }
   if (does("uses_block_minus_one")) read_byte(a.key_cache, -a.key_block_stride * 4);
-  if (does("uses_block_too_many")) read_byte(a.value_cache, a.num_blocks * a.value_block_stride * 4 + 8);
+  if (does("uses_block_too_many"))
+    read_byte(a.value_cache, a.num_blocks * a.value_block_stride * 4 + 8);
   if (does("writes_past_output")) store(a.scalar, a.output, elements + 8, 1);
   if (does("writes_before_output")) store(a.scalar, a.output, -1, 1);
   if (does("changes_cache"))

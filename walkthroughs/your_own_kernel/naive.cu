@@ -62,7 +62,7 @@ __global__ void attend(const paged_decode_args a) {
     sum += weight;
   }
   store(static_cast<T*>(a.output)[row * a.head_size + dim], seq_len > 0 ? output / sum : 0.0f);
-  if (dim == 0) a.lse[row] = seq_len > 0 ? maximum + logf(sum) : -INFINITY;
+  if (dim == 0 && a.lse != nullptr) a.lse[row] = seq_len > 0 ? maximum + logf(sum) : -INFINITY;
 }
 
 template <typename T>
