@@ -63,10 +63,12 @@ std::string task_of(const Lab& lab) {
       "fails\n"
       "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2 and 3 say "
       "more\n\n"
-      "## Points\n\nEach is tried only when all before it are kept.\n\n";
+      "## Points\n\nEach step is tried when all before it hold. Those with a * stand alone: no "
+      "other waits "
+      "for them.\n\n";
   for (const LabCheck& check : lab.checks)
-    text += "- " + points(check.points) + ", `" + check.id +
-            "`: " + find_invariant(check.id).statement + "\n";
+    text += "- " + points(check.points) + ", `" + check.step + "`" + (check.alone ? "*" : "") +
+            ": " + find_invariant(check.id).statement + "\n";
   text += "- " + points(lab.transactions.points) + ", transactions: no more than the stage's own";
   for (const CountName& count : lab.transactions.counts) {
     std::string name = count.name;

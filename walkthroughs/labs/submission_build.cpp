@@ -42,7 +42,9 @@ std::string v1_of(const std::string& backend) {
 /// The file that is compiled: includes the stage, and with it the submission's files in place of
 /// the repository's.
 std::string unit_text(const Lab& lab, const std::string& backend) {
-  std::string text = "#include \"stages/stage.h\"\n";
+  // The command line has the list that the precompiled vocabulary was made with.
+  std::string text = std::string("#undef PAGED_INSTANCES\n#define PAGED_INSTANCES ") +
+                     name_of(lab.instances) + "\n#include \"stages/stage.h\"\n";
   if (lab.source.starts_with("stage_05")) text += v1_of(backend);
   return text + "#include \"stages/" + lab.source +
          ".cu\"\n"
