@@ -34,7 +34,7 @@ try() { # WHAT EXPECTED: what lab.sh list in $tree says
     failures=$((failures + 1))
   }
 }
-built=$'Building paged_lab\ntool: list'
+built=$'Building paged_lab paged\ntool: list'
 quick='tool: list'
 try "the first time" "$built"
 try "the second time" "$quick"

@@ -39,10 +39,9 @@ std::size_t columns() {
   return std::clamp<std::size_t>(size.ws_col, kFewestColumns, kMostColumns);
 }
 
-std::string wrapped_text(const std::string& text, const std::string& first) {
+std::string wrapped_text(const std::string& text, const std::string& first, std::size_t width) {
   const std::string indent(columns_of(first), ' ');
-  const std::size_t room =
-      std::max<std::size_t>(columns() - std::min(columns(), indent.size()), 20);
+  const std::size_t room = std::max<std::size_t>(width - std::min(width, indent.size()), 20);
   std::istringstream words(one_line(text));
   std::string result;
   std::string line;

@@ -106,7 +106,9 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
 /// submission, the source's own solution is compiled: what that calls, a submission may call.
 void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
                    const ScratchFolder& scratch) {
-  if (objection_to_object(object, lab).empty()) return;
+  const std::string first = objection_to_object(object, lab);
+  if (first.empty()) return;
+  if (!may_be_the_compilers(object, lab)) throw BuildError(first);
   const fs::path solved =
       compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
   const std::string objection = objection_to_object(object, lab, names_called_by(solved));
