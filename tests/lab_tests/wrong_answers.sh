@@ -12,13 +12,12 @@ wrong() {
   for change in "$@"; do edit "$(file_of "$work/$name")" "$change"; done
 }
 
-wrong 1_page_for_block 1 's/t.key_page(block_table\[page\]/t.key_page(page/'
+# A page taken for a block is among the hostile submissions.
 wrong 1_one_token_too_far 1 's/token < task.seq_len; token/token <= task.seq_len; token/'
 # What fp8, ALiBi and sparse attention need, each in a step of its own: one of them costs its points.
 no_k_scale='s/(t.k_scale \* dot)/dot/'
 wrong 1_features 1 "$no_k_scale" 's/ + t.position_bias/ - t.position_bias/' \
   's/if (t.sparsity.takes_part(.*)) {/{/'
-wrong 2_no_sum_over_group 2 's/dot = warp_sum<Groups::kGroupSize>(dot);/;/'
 wrong 2_wrong_kv_head 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, task.head)/'
 wrong 3_no_maximum 3 's/__expf(weights\[token\] - shift)/__expf(weights[token])/'
 wrong 3_no_last_barrier 3 '/two-pass-softmax\]/,/\/two-pass/{/__syncthreads/d}'
@@ -47,11 +46,17 @@ edit "$scalar_loads" '1s/$/ Mine./'
 edit "$scalar_loads" '$d'
 changed="line 1, and what stood behind line $(wc -l <"$scalar_loads")"
 
+# One that the labs' page quotes: the lanes of a group are not added up.
+labs="$(dirname "$0")/../../walkthroughs/labs"
+bash "$labs/example_first_attempt.sh" "$lab" >"$work/first_attempt" || true
+sed -n '/^\$ bash .*example_first_attempt.sh/,/^```$/p' "$labs/README.md" | sed '1d;$d' |
+  grep -v '^\[exit status 1\]$' >"$work/quoted" || true
+diff "$work/quoted" "$work/first_attempt" || complain "the labs' page quotes another first attempt than this"
+grep -q '^reference *FAILED ' "$work/first_attempt" || complain "the first attempt does not fail at reference"
+
 grade "$work"/[1-5]_* --json "$work/json"
-expect 1_page_for_block 'single-token: uninitialised read at stage_01_naive_paged_gather.cu:[0-9]+ .*'
 expect 1_one_token_too_far 'single-token: out-of-bounds .* at stage_01_naive_paged_gather.cu:[0-9]+ '
 expect 1_features '^ 85 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, block-sparse\)'
-expect 2_no_sum_over_group 'reference: '
 expect 2_wrong_kv_head 'reference: '
 expect 3_no_maximum 'reference: |large-logits: '
 expect 3_no_last_barrier 'single-token: data race at '
