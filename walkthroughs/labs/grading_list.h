@@ -17,8 +17,8 @@ std::string entry_of(const nlohmann::json& trial, std::size_t width);
 /// Columns for the names of all submissions.
 std::size_t width_of_names(const std::vector<std::string>& folders);
 
-/// Names the submissions (results of grade()) whose lab.txt is of another lab than the one they were
-/// graded as: what is wrong is likely the command. `all`: how many there are.
+/// Names the submissions (results of grade()) whose lab.txt is of another lab than they were graded
+/// as: what is wrong is likely the command. `all`: how many there are.
 std::string warning_about(const std::vector<nlohmann::json>& others, std::size_t all);
 
 }  // namespace paged::labs

@@ -25,8 +25,8 @@ struct SourceEdit {
   int nth = 1;  ///< which of the places where the text stands
 };
 
-/// Which of an invariant's cases a step is tried on. Each feature of decode attention is a step of its
-/// own, so that a mistake in one costs the points of that one.
+/// Which of an invariant's cases a step is tried on. Each feature of decode attention is a step of
+/// its own, so that a mistake in one costs the points of that one.
 enum class CasesOfStep {
   plain,         ///< no feature: full attention of a cache of the query's own type
   fp8,           ///< an fp8 cache, and scales

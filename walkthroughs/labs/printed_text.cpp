@@ -2,18 +2,11 @@
 
 #include "tests/harness/one_line.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <sstream>
 
 namespace paged::labs {
 namespace {
-
-constexpr std::size_t kColumnsOfFiles = 96;
-constexpr std::size_t kFewestColumns = 60;
-constexpr std::size_t kMostColumns = 120;
 
 /// Bytes that begin a character, as long as whole characters fit into `most` columns.
 std::size_t bytes_of_columns(const std::string& text, std::size_t most) {
@@ -30,14 +23,6 @@ std::size_t columns_of(const std::string& text) {
 }
 
 }  // namespace
-
-std::size_t columns() {
-  winsize size{};
-  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-      size.ws_col == 0)
-    return kColumnsOfFiles;
-  return std::clamp<std::size_t>(size.ws_col, kFewestColumns, kMostColumns);
-}
 
 std::string wrapped_text(const std::string& text, const std::string& first, std::size_t width) {
   const std::string indent(columns_of(first), ' ');
@@ -71,7 +56,7 @@ std::string wrapped_lines(const std::string& text, std::size_t most) {
     if (count >= most) continue;
     // Blanks at the beginning are kept: the compiler points at a place by them.
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-    const bool fits = 4 + columns_of(one_line(line)) <= columns();
+    const bool fits = 4 + columns_of(one_line(line)) <= text_columns();
     result += fits ? "    " + one_line(line) + '\n' : wrapped_text(line.substr(begin), "    ");
   }
   if (count > most) result += "    (and " + std::to_string(count - most) + " lines more)\n";

@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/printed_text.h"
 
@@ -50,8 +51,7 @@ std::string points(int count) {
 
 /// A paragraph of Markdown, or an item of a list.
 std::string paragraph(const std::string& text, const std::string& first = "") {
-  constexpr std::size_t kColumns = 96;
-  return wrapped_text(text, first, kColumns);
+  return wrapped_text(text, first, kPageColumns);
 }
 
 std::string points_of(const Lab& lab) {

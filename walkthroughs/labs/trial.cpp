@@ -83,9 +83,9 @@ bool is_own(const std::string& place, const std::vector<OwnLines>& own) {
   });
 }
 
-/// "stage_01.cu:51 2560, stage_01.cu:53 128, other lines 64": the lines behind a total, the
-/// student's first, greatest first. Of others' lines only what they make up together: the target has
-/// them, too.
+/// "stage_01.cu:51 has 2560, stage_01.cu:53 has 128, other lines have 64": the lines behind a
+/// total, the student's, greatest first. Of others' lines only what they make up together: the
+/// target has them, too.
 std::string lines_behind(CountMember count, const LaunchCounts& counts,
                          const std::vector<OwnLines>& own) {
   constexpr std::size_t kMost = 4;
