@@ -45,7 +45,10 @@ void with_scalar_type(const paged_decode_args& args, F f) {
 /// Calls f(TypeTag<cache_t>): fp8, or the scalar's own type.
 template <typename scalar_t, typename F>
 void with_cache_type(const paged_decode_args& args, F f) {
-  if constexpr (is_for_mutants(kInstances) && kInstances != InstanceList::mutant_fp8) {
+  if constexpr (kInstances == InstanceList::lab) {
+    if (args.cache == PAGED_E4M3) return f(TypeTag<__nv_fp8_e4m3>{});
+    f(TypeTag<scalar_t>{});
+  } else if constexpr (is_for_mutants(kInstances) && kInstances != InstanceList::mutant_fp8) {
     f(TypeTag<scalar_t>{});
   } else {
     switch (args.cache) {

@@ -27,6 +27,8 @@ hole includes <<<'#include "/etc/passwd"'
 hole unwatched <<<'  auto f = [] __attribute__((no_sanitize("thread"))) () {};'
 hole assembly <<<'  a\
 sm("");'
+long_name=one_whose_name_is_longer_than_any_column_of_a_table
+hole "$long_name" <<<'  asm("");'
 
 grade "$work"/s/* --seconds-per-run 1 --json "$work/json" --gradescope "$work/gradescope"
 expect right '^100 of 100 '
@@ -46,9 +48,24 @@ expect syntax '^  0 of 100 .*it does not compile'
 expect includes '^  0 of 100 .*line [0-9]+: a submission may not use preprocessor directives'
 expect unwatched '^  0 of 100 .*may not use attributes'
 expect assembly '^  0 of 100 .*may not use assembly'
+expect "$long_name" '^  0 of 100 .*may not use assembly'
+expect syntax 'it does not compile: .*stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: '
+
+# Nothing is cut, and every line has at most 100 columns.
+expect wrong 'block \(0,0,0\), thread \(0,0,0\) \(warp 0, lane 0\)'
+! grep -n '\.\.\.$' "$work/wrapped" || complain "these are cut"
+! grep -nE '^.{101}' "$work/wrapped" || complain "these are too long"
+
+# The labs' page quotes this: its ten submissions are among these.
+page="$(dirname "$0")/../../walkthroughs/labs/README.md"
+sed -n '/^\$ bash .*example_grading.sh/,/^```$/p' "$page" | sed '1d;$d' >"$work/quoted"
+[ "$(grep -c ' of 100  ' "$work/quoted")" -eq 10 ] || complain "$page does not quote ten submissions"
+while IFS= read -r line; do
+  grep -qxF -- "$line" "$work/wrapped" || complain "$page quotes what is not said: $line"
+done <"$work/quoted"
 
 # What programs read says the same.
-[ "$(grep -c '"submission":' "$work/json")" -eq 17 ] || complain "the JSON has not all submissions"
+[ "$(grep -c '"submission":' "$work/json")" -eq 18 ] || complain "the JSON has not all submissions"
 for name in right wrong; do
   for key in score max_score tests output execution_time; do
     grep -q "\"$key\":" "$work/gradescope/$name.json" || complain "Gradescope's $name has no $key"
@@ -56,4 +73,15 @@ for name in right wrong; do
 done
 grep -q '^  "score": 100' "$work/gradescope/right.json" || complain "Gradescope's right has not 100"
 grep -q '^  "score": 0' "$work/gradescope/wrong.json" || complain "Gradescope's wrong has not 0"
+
+# Another lab than the one that was handed in.
+[ ! -s "$work/warnings" ] || complain "there is a warning: $(cat "$work/warnings")"
+grade "$work/s/missing" "$work/s/link" --lab 2 --json "$work/json"
+expect missing '^  0 of 100 .*its lab.txt says 01_page_walk, but it was tried as 02_thread_group_qk'
+grep -q 'warning: 2 of 2 submissions were graded as 02_thread_group_qk' "$work/warnings" ||
+  complain "no warning that the labs differ: $(cat "$work/warnings")"
+grep -q '"other_lab": "01_page_walk"' "$work/json" || complain "the JSON does not say that the labs differ"
+echo 2 >"$work/s/missing/lab.txt"
+grade "$work/s/missing" --lab 2
+[ ! -s "$work/warnings" ] || complain "a lab's number is warned of: $(cat "$work/warnings")"
 finish

@@ -25,8 +25,12 @@ edit() {
   [ "$before" != "$(cksum <"$1")" ] || complain "the edit '$2' changes nothing in $1: mend the test"
 }
 
-# Grades folders and remembers the lines.
-grade() { grades=$("$lab" grade "$@" | tee "$work/grades"); }
+# Grades folders and remembers the entries, each on one line.
+grade() { # what standard error says is in $work/warnings
+  "$lab" grade "$@" 2>"$work/warnings" >"$work/wrapped" || complain "grading failed: $(cat "$work/warnings")"
+  grades=$(awk '/^ *[0-9]+ of [0-9]+ / { if (NR > 1) print entry; entry = $0; next }
+    { sub(/^ +/, " "); entry = entry $0 } END { print entry }' "$work/wrapped" | tee "$work/grades")
+}
 
 # Complains unless the submission $1 was graded with a line that matches $2.
 expect() {

@@ -1,26 +1,36 @@
 #!/usr/bin/env bash
-# What students are likely to write: each is stopped by the invariant that is there for it, and told
-# what is wrong.
+# What students are likely to write: each is stopped by the step that is there for it, and told what is
+# wrong. Every statement of a contract that can be broken by itself is broken here.
 # shellcheck source=tests/lab_tests/lab_test.sh
 . "$(dirname "$0")/lab_test.sh"
 
-# wrong NAME LAB SED: the solution with one edit.
+# wrong NAME LAB SED...: the solution with edits.
 wrong() {
-  "$lab" new "$2" "$work/$1" --solution >"$work/new"
-  edit "$(file_of "$work/$1")" "$3"
+  local name=$1 number=$2
+  "$lab" new "$number" "$work/$name" --solution >"$work/new"
+  shift 2
+  for change in "$@"; do edit "$(file_of "$work/$name")" "$change"; done
 }
 
-wrong 1_page_for_block 1 's/t.key_page(block_table\[page\]/t.key_page(page/'
+# A page taken for a block is among the hostile submissions.
 wrong 1_one_token_too_far 1 's/token < task.seq_len; token/token <= task.seq_len; token/'
-wrong 2_no_sum_over_group 2 's/dot = warp_sum<Groups::kGroupSize>(dot);/;/'
+# What fp8, ALiBi and sparse attention need, each in a step of its own: one of them costs its points.
+no_k_scale='s/(t.k_scale \* dot)/dot/'
+wrong 1_features 1 "$no_k_scale" 's/ + t.position_bias/ - t.position_bias/' \
+  's/if (t.sparsity.takes_part(.*)) {/{/'
 wrong 2_wrong_kv_head 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, task.head)/'
 wrong 3_no_maximum 3 's/__expf(weights\[token\] - shift)/__expf(weights[token])/'
 wrong 3_no_last_barrier 3 '/two-pass-softmax\]/,/\/two-pass/{/__syncthreads/d}'
+wrong 3_nothing_takes_part 3 's/maximum == -INFINITY ? 0.0F : maximum/maximum/'
 wrong 4_tail_not_zeroed 4 '/zero_past_end(value/d'
 wrong 4_every_warp_every_page 4 's|page += kThreads / 32) {|page += 1) {|'
+wrong 4_sparsity_ignored 4 '/weighted-values\]/,/\/weighted/{/takes_part/d}'
 wrong 5_not_rescaled 5 's/sums\[j\] \* __expf(maxima\[j\] - shift)/sums[j]/'
 wrong 5_sum_of_a_warp 5 's/sum = block_sum<kThreads>(sum, scratch.sum);/sum = warp_sum(sum);/'
-# Right, and wasteful: a key read one element at a time.
+wrong 5_empty_left 5 's|^  float maximum = -INFINITY;|  if (partitions == 0) return;\n&|'
+wrong 5_nothing_takes_part 5 's/maximum == -INFINITY ? 0.0F : maximum/maximum/'
+# Plain attention is right, and wasteful: a key read one element at a time. Scales of fp8 and ALiBi are
+# forgotten. Something is changed outside of the hole in two places.
 "$lab" new 2 "$work/2_scalar_loads" --solution >"$work/new"
 fill_hole "$(file_of "$work/2_scalar_loads")" <<'CODE'
       const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
@@ -29,19 +39,42 @@ fill_hole "$(file_of "$work/2_scalar_loads")" <<'CODE'
         dot += query[dim] *
                to_float(keys[key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)]);
       dot = warp_sum<Groups::kGroupSize>(dot);
-      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+      logit = t.scale * dot;
 CODE
+scalar_loads=$(file_of "$work/2_scalar_loads")
+edit "$scalar_loads" '1s/$/ Mine./'
+edit "$scalar_loads" '$d'
+changed="line 1, and what stood behind line $(wc -l <"$scalar_loads")"
 
-grade "$work"/[1-5]_*
-expect 1_page_for_block 'single-token: uninitialised read at stage_01_naive_paged_gather.cu:[0-9]+ .*'
+# One that the labs' page quotes: the lanes of a group are not added up.
+labs="$(dirname "$0")/../../walkthroughs/labs"
+bash "$labs/example_first_attempt.sh" "$lab" >"$work/first_attempt" || true
+sed -n '/^\$ bash .*example_first_attempt.sh/,/^```$/p' "$labs/README.md" | sed '1d;$d' |
+  grep -v '^\[exit status 1\]$' >"$work/quoted" || true
+diff "$work/quoted" "$work/first_attempt" || complain "the labs' page quotes another first attempt than this"
+grep -q '^reference *FAILED ' "$work/first_attempt" || complain "the first attempt does not fail at reference"
+
+grade "$work"/[1-5]_* --json "$work/json"
 expect 1_one_token_too_far 'single-token: out-of-bounds .* at stage_01_naive_paged_gather.cu:[0-9]+ '
-expect 2_no_sum_over_group 'reference: '
+expect 1_features '^ 85 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, block-sparse\)'
 expect 2_wrong_kv_head 'reference: '
 expect 3_no_maximum 'reference: |large-logits: '
 expect 3_no_last_barrier 'single-token: data race at '
-expect 4_tail_not_zeroed '^ 4[0-9] of 100 .*tail-isolation: '
+expect 3_nothing_takes_part '^ 95 of 100 .*block-sparse: '
+expect 4_tail_not_zeroed '^ 3[0-9] of 100 .*tail-isolation: '
 expect 4_every_warp_every_page 'reference: '
+expect 4_sparsity_ignored '^ 95 of 100 .*block-sparse: '
 expect 5_not_rescaled 'partition-invariance: '
 expect 5_sum_of_a_warp 'partition-invariance: (data race|uninitialised read) at stage_05_partition_and_reduce.cu:[0-9]+ '
-expect 2_scalar_loads '^ 70 of 100 .*transactions: more than the target'
+expect 5_empty_left '^ 45 of 100 .*empty-sequence: '
+expect 5_nothing_takes_part '^ 95 of 100 .*reference \(block-sparse\): '
+expect 2_scalar_loads '^ 60 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, transactions\)'
+# The lines named are the student's: the one that reads keys, the one that reads the query.
+line_of() { grep -nF -- "$1" "$scalar_loads" | head -n 1 | cut -d: -f1; }
+for hint in "global load requests: [0-9]+ too many on [a-z0-9-]+; thread_group_qk.cuh:$(line_of 'to_float(keys') has " \
+  "shared load requests: [0-9]+ too many on [a-z0-9-]+; thread_group_qk.cuh:$(line_of 'dot += query') has "; do
+  grep -qE "\"hint\": .*$hint" "$work/json" || complain "no hint '$hint' in: $(grep '"hint"' "$work/json")"
+done
+grep -qF "$changed: changed outside of the hole" "$work/json" ||
+  complain "not named as changed outside of the hole: $changed"
 finish

@@ -7,4 +7,4 @@ lab=${1:-$here/../../build/bin/paged_lab}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 bash "$here/example_submissions.sh" "$folder" "$lab"
-"$lab" grade "$folder"/* --seconds-per-run 2
+"$lab" grade "$folder"/* --seconds-per-run 1

@@ -3,20 +3,25 @@
 # Usage: bash walkthroughs/labs/example_submissions.sh FOLDER [build/bin/paged_lab]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] || {
+  echo "usage: bash walkthroughs/labs/example_submissions.sh FOLDER" >&2
+  exit 2
+}
 folder=$1
-lab=${2:-$here/../../build/bin/paged_lab}
+if [ $# -ge 2 ]; then lab=("$2"); else lab=(bash "$here/../lab.sh"); fi # which builds it
 # shellcheck source=walkthroughs/labs/fill_hole.sh
 . "$here/fill_hole.sh"
 
 source_of() { printf '%s' "$folder/$1/stages/stage_01_naive_paged_gather.cu"; }
-starter() { "$lab" new 1 "$folder/$1" >/dev/null; }
+solution() { "${lab[@]}" new 1 "$folder/$1" --solution >/dev/null; }
+starter() { "${lab[@]}" new 1 "$folder/$1" >/dev/null; }
 with_hole() { # NAME: the starter with standard input in its hole
   starter "$1"
   fill_hole "$(source_of "$1")"
 }
 
-"$lab" new 1 "$folder/right" --solution >/dev/null
-"$lab" new 1 "$folder/wrong" --solution >/dev/null
+solution right
+solution wrong
 sed -i 's/t.key_page(block_table\[page\]/t.key_page(page/' "$(source_of wrong)"
 starter empty
 : >"$(source_of empty)"

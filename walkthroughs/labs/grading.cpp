@@ -23,6 +23,13 @@ nlohmann::json without_result(const Lab& lab, const std::filesystem::path& submi
   return json_of(outcome);
 }
 
+/// A text without the folder that all paths of a submission begin with.
+std::string without(std::string text, const std::string& folder) {
+  for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos;)
+    text.erase(at, folder.size());
+  return text;
+}
+
 nlohmann::json grade_one(const std::string& program, const GradingRequest& request,
                          const std::filesystem::path& submission) {
   const Lab lab = find_lab(request.lab.empty() ? lab_of_folder(submission) : request.lab);
@@ -54,6 +61,7 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
                               : "the grader failed: " + outcome.output.substr(0, 300));
   nlohmann::json trial = nlohmann::json::parse(content_of_input(result));
   trial["submission"] = submission.string();
+  trial["compiler"] = without(trial.at("compiler"), std::filesystem::absolute(submission) / "");
   return trial;
 }
 

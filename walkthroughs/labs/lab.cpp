@@ -56,10 +56,42 @@ SourceEdit edit_of_mutant(const std::string& group, const std::string& name) {
   throw InputError(file.string() + " has no mutant " + name);
 }
 
-std::vector<LabCheck> checks_of(JsonObject& object) {
+CasesOfStep cases_named(const std::string& name) {
+  constexpr std::pair<const char*, CasesOfStep> names[] = {
+      {"plain", CasesOfStep::plain},
+      {"fp8", CasesOfStep::fp8},
+      {"alibi", CasesOfStep::alibi},
+      {"block-sparse", CasesOfStep::block_sparse},
+      {"any", CasesOfStep::any}};
+  for (const auto& [known, cases] : names)
+    if (name == known) return cases;
+  throw InputError("there are no cases '" + name +
+                   "'; there are plain, fp8, alibi, block-sparse, any");
+}
+
+LabCheck check_of(JsonObject entry) {
+  LabCheck check;
+  check.id = check.step = find_invariant(entry.text("id")).id;
+  check.points = static_cast<int>(entry.integer("points", 1, kMostPoints));
+  if (entry.has("cases")) {
+    const std::string cases = entry.text("cases");
+    check.cases = cases_named(cases);
+    // Invariants that are about a feature have its name already.
+    if (check.cases != CasesOfStep::any && !check.id.starts_with(cases))
+      check.step += " (" + cases + ")";
+  }
+  if (entry.has("files"))
+    for (const std::string& name : text_list(entry, "files"))
+      check.files.push_back((kFolder / name).string());
+  if (entry.has("alone")) check.alone = entry.at("alone").get<bool>();
+  entry.finish();
+  return check;
+}
+
+std::vector<LabCheck> checks_of(JsonObject& object, const std::string& file) {
   std::vector<LabCheck> checks;
   for (const nlohmann::json& entry : object.at("invariants"))
-    checks.push_back({find_invariant(entry.at("id")).id, entry.at("points")});
+    checks.push_back(check_of(JsonObject(entry, file, "invariants")));
   return checks;
 }
 
@@ -92,12 +124,19 @@ LabLimits limits_of(JsonObject object) {
   return limits;
 }
 
+InstanceList instances_named(const std::string& name) {
+  for (const InstanceList list : {InstanceList::lab, InstanceList::mutant})
+    if (name == name_of(list)) return list;
+  throw InputError("there are no instances '" + name + "' for labs; there are lab, mutant");
+}
+
 Lab lab_of(JsonObject object, const std::string& name) {
   Lab lab;
   lab.name = name;
   lab.title = object.text("title");
   lab.stage = static_cast<int>(object.integer("stage", 1, 99));
   lab.source = object.text("source");
+  if (object.has("instances")) lab.instances = instances_named(object.text("instances"));
   lab.task = text_list(object, "task");
   lab.files = files_of(object);
   if (lab.has_hole()) {
@@ -110,7 +149,7 @@ Lab lab_of(JsonObject object, const std::string& name) {
   } else {
     lab.edit = edit_in(object.at("edit"));
   }
-  lab.checks = checks_of(object);
+  lab.checks = checks_of(object, name + ".json");
   lab.transactions = transactions_of(object.at("transactions"));
   lab.hints = text_list(object, "hints");
   if (lab.hints.size() != 3) object.fail("hints", "must be three");

@@ -1,6 +1,7 @@
 // A lab as its rubric describes it: what is missing, what is tried, what it is worth.
 #pragma once
 #include "kernels/counts.h"
+#include "stages/instance_lists.h"
 
 #include <filesystem>
 #include <optional>
@@ -24,10 +25,24 @@ struct SourceEdit {
   int nth = 1;  ///< which of the places where the text stands
 };
 
+/// Which of an invariant's cases a step is tried on. Each feature of decode attention is a step of
+/// its own, so that a mistake in one costs the points of that one.
+enum class CasesOfStep {
+  plain,         ///< no feature: full attention of a cache of the query's own type
+  fp8,           ///< an fp8 cache, and scales
+  alibi,         ///< ALiBi slopes
+  block_sparse,  ///< block-sparse attention
+  any,           ///< all of them, also those with several features
+};
+
 /// An invariant and what keeping it is worth.
 struct LabCheck {
   std::string id;
+  std::string step;  ///< its name among the steps: the id, and the cases if they are not plain ones
   int points = 0;
+  CasesOfStep cases = CasesOfStep::plain;
+  std::vector<std::string> files;  ///< case files in place of the invariant's own
+  bool alone = false;              ///< no other step waits for it
 };
 
 /// The last step: no more than the stage's own predicted cost.
@@ -47,10 +62,12 @@ struct LabLimits {
 
 /// One lab. The members are the keys of its file, which README.md of this folder describes.
 struct Lab {
-  std::string name;               ///< 02_thread_group_qk, bug-race
-  std::string title;              ///< one line
-  int stage = 0;                  ///< number of the stage whose promises and cost are the target
-  std::string source;             ///< that stage's file, without .cu
+  std::string name;    ///< 02_thread_group_qk, bug-race
+  std::string title;   ///< one line
+  int stage = 0;       ///< number of the stage whose promises and cost are the target
+  std::string source;  ///< that stage's file, without .cu
+  /// The kernels that are compiled and tried. Fewer are compiled sooner.
+  InstanceList instances = InstanceList::lab;
   std::vector<std::string> task;  ///< paragraphs
   std::vector<LabFile> files;
   std::vector<std::string> contract;     ///< lines of the comment in the hole

@@ -6,6 +6,8 @@
 #include "tests/harness/text_table.h"
 #include "walkthroughs/labs/gpu_time.h"
 #include "walkthroughs/labs/grading.h"
+#include "walkthroughs/labs/grading_list.h"
+#include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/submission_build.h"
 #include "walkthroughs/labs/trial_report.h"
@@ -45,15 +47,25 @@ struct NewOptions {
   bool solution = false;
 };
 
+/// "DIR/kernels/softmax.cuh, lines 60 to 75" of a file with a hole, else its path.
+std::string place_of_work(const LabFile& file, const std::string& folder, const std::string& text) {
+  const std::string path = folder + "/" + file.path;
+  if (file.first.empty()) return path;
+  const Hole hole = find_hole(lines_of(text), file);
+  return path + ", lines " + std::to_string(hole.opening + 2) + " to " +
+         std::to_string(hole.closing);
+}
+
 int make_new(const NewOptions& options) {
   const Lab lab = find_lab(options.lab);
-  make_starter(lab, options.folder,
-               options.solution ? StarterKind::solved : StarterKind::with_hole);
-  std::cout << lab.title << "\n\n"
-            << "The task is in " << options.folder << "/TASK.md. Your work:\n";
+  const StarterKind kind = options.solution ? StarterKind::solved : StarterKind::with_hole;
+  make_starter(lab, options.folder, kind);
+  std::cout << lab.title << "\n\nThe task:\n  " << options.folder << "/TASK.md\n"
+            << (lab.has_hole() ? "Your work:\n" : "The mistake is in one of these:\n");
+  const std::map<std::string, std::string> texts = starter_files(lab, kind);
   for (const LabFile& file : lab.files)
-    std::cout << "  " << options.folder << "/" << file.path << '\n';
-  std::cout << "\nThen: bash walkthroughs/lab.sh check " << options.folder << '\n';
+    std::cout << "  " << place_of_work(file, options.folder, texts.at(file.path)) << '\n';
+  std::cout << "Then:\n  bash walkthroughs/lab.sh check " << options.folder << '\n';
   return 0;
 }
 
@@ -103,13 +115,13 @@ std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& su
 }
 
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
-                 std::uint64_t seed, TrialOutcome& outcome) {
+                 const std::vector<OwnLines>& own, std::uint64_t seed, TrialOutcome& outcome) {
   const std::filesystem::path printed = scratch.path() / "printed";
   Progress progress("checking");
   const auto begin = Clock::now();
   try {
     RemoteDevice device(Backend::cpu, program, printed, limits_of(lab));
-    try_on(device, lab, seed, outcome, [&](const std::string& what) { progress.show(what); });
+    try_on(device, lab, own, seed, outcome, [&](const std::string& what) { progress.show(what); });
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();  // before it did anything
   }
@@ -126,6 +138,7 @@ int check(const CheckOptions& options) {
   const Rules rules = options.without_rules ? Rules::off : Rules::on;
   JsonFile json(options.json);
   TrialOutcome outcome = untried(lab, options.folder);
+  outcome.other_lab = other_lab_of_folder(folder, lab);
   const Kit kit = read_kit();
   const ScratchFolder scratch;
   Submission submission;
@@ -133,7 +146,7 @@ int check(const CheckOptions& options) {
     submission = read_submission(lab, folder, rules);
     outcome.remark = submission.note;
     const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
-    try_program(program, scratch, lab, options.seed, outcome);
+    try_program(program, scratch, lab, submission.own_lines, options.seed, outcome);
   } catch (const InputError& error) {
     outcome.note = error.what();
   } catch (const BuildError& error) {
@@ -159,28 +172,14 @@ struct GradeOptions {
   std::optional<std::string> gradescope;
 };
 
-/// What one line says of a submission.
-std::string summary_of(const nlohmann::json& trial) {
-  if (const std::string note = trial.at("note"); !note.empty()) return note;
-  for (const nlohmann::json& check : trial.at("invariants"))
-    if (check.at("tried").get<bool>() && !check.at("held").get<bool>())
-      return check.at("id").get<std::string>() + ": " + check.at("message").get<std::string>();
-  return trial.at("transactions").at("held").get<bool>() ? ""
-                                                         : "transactions: more than the target";
-}
-
-std::string folder_name_of(const std::string& folder) {
-  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
-
 /// One submission: the file itself. Several: a folder of files, each named after its submission.
 void write_gradescope(const std::string& target, const std::vector<nlohmann::json>& trials) {
   if (trials.size() == 1)
     return OutputFile(target).commit(gradescope_of(trials.front()).dump(2) + "\n");
   std::filesystem::create_directories(target);
   for (const nlohmann::json& trial : trials)
-    OutputFile(std::filesystem::path(target) / (folder_name_of(trial.at("submission")) + ".json"))
+    OutputFile(std::filesystem::path(target) /
+               (name_of_submission(trial.at("submission")) + ".json"))
         .commit(gradescope_of(trial).dump(2) + "\n");
 }
 
@@ -194,6 +193,8 @@ int grade_all(const GradeOptions& options) {
   JsonFile json(options.json);
   read_kit();
   const bool quiet = json.takes_standard_output();
+  const std::size_t width = width_of_names(options.folders);
+  std::vector<nlohmann::json> others;  // that were handed in for another lab, as it seems
   bool shut_off = true;
   bool ran = false;
   const std::vector<nlohmann::json> trials =
@@ -202,16 +203,12 @@ int grade_all(const GradeOptions& options) {
           ran = true;
           shut_off = shut_off && trial.at("shut_off").get<bool>();
         }
-        if (quiet) return;
-        std::string line = one_line(summary_of(trial));
-        if (line.size() > 140) line = line.substr(0, 137) + "...";
-        std::printf("%3d of %d  %-20s %s\n", trial.at("score").get<int>(),
-                    trial.at("max_score").get<int>(),
-                    one_line(folder_name_of(trial.at("submission"))).c_str(), line.c_str());
-        std::fflush(stdout);
+        if (!trial.at("other_lab").get<std::string>().empty()) others.push_back(trial);
+        if (!quiet) std::cout << entry_of(trial, width) << std::flush;
       });
   json.write({{"submissions", trials}});
   if (options.gradescope) write_gradescope(*options.gradescope, trials);
+  if (!others.empty()) std::cerr << warning_about(others, trials.size());
   if (ran && !shut_off)
     std::cerr
         << "paged_lab: this system has no system-call filter (seccomp): submissions could open "
@@ -241,7 +238,8 @@ void add_commands(CLI::App& program, int& status) {
   command = program.add_subcommand("check", "Build a folder, try it, explain what fails");
   auto checked = std::make_shared<CheckOptions>();
   command->add_option("DIR", checked->folder, "the folder")->required();
-  command->add_option("--lab", checked->lab, "if the folder has no lab.txt")->type_name("LAB");
+  command->add_option("--lab", checked->lab, "in place of the one that its lab.txt names")
+      ->type_name("LAB");
   command->add_option("--hint", checked->hints, "also print so many hints")
       ->check(CLI::Range(1, 3))
       ->type_name("1|2|3");
@@ -256,7 +254,8 @@ void add_commands(CLI::App& program, int& status) {
   command = program.add_subcommand("grade", "Grade one or many folders");
   auto graded = std::make_shared<GradeOptions>();
   command->add_option("DIR", graded->folders, "folders of submissions")->required();
-  command->add_option("--lab", graded->lab, "if folders have no lab.txt")->type_name("LAB");
+  command->add_option("--lab", graded->lab, "in place of those that their lab.txt name")
+      ->type_name("LAB");
   command->add_option("--seed", graded->seed, "of the generated cases")->capture_default_str();
   add_seconds_per_run(*command, graded->seconds_per_run);
   command->add_option("--jobs", graded->jobs, "how many at a time")

@@ -278,10 +278,10 @@ double RemoteDevice::run(const paged_decode_args& args, unsigned times) {
   return seconds_of_run;
 }
 
-Stage remote_stage(const Stage& stage, RemoteDevice& device) {
+Stage remote_stage(const Stage& stage, RemoteDevice& device, InstanceList instances) {
   current = &device;
   Stage remote = stage;
-  remote.supports.instances = InstanceList::lab;
+  remote.supports.instances = instances;
   remote.run = &run_on_current;
   return remote;
 }

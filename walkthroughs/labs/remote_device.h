@@ -76,8 +76,8 @@ class RemoteDevice : public Device {
   bool filtered_ = false;
 };
 
-/// A stage that promises and costs what `stage` does, and whose kernels run on `device`. One at a
-/// time: a stage's run() is a function, which knows no object.
-Stage remote_stage(const Stage& stage, RemoteDevice& device);
+/// A stage that promises and costs what `stage` does, and whose kernels, these instances, run on
+/// `device`. One at a time: a stage's run() is a function, which knows no object.
+Stage remote_stage(const Stage& stage, RemoteDevice& device, InstanceList instances);
 
 }  // namespace paged::labs

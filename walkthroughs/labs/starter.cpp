@@ -3,7 +3,11 @@
 #include "reference/input_error.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
+#include "walkthroughs/labs/printed_text.h"
+
+#include <algorithm>
 
 namespace paged::labs {
 namespace {
@@ -45,12 +49,37 @@ std::string points(int count) {
   return std::to_string(count) + (count == 1 ? " point" : " points");
 }
 
+/// A paragraph of Markdown, or an item of a list.
+std::string paragraph(const std::string& text, const std::string& first = "") {
+  return wrapped_text(text, first, kPageColumns);
+}
+
+std::string points_of(const Lab& lab) {
+  std::string text;
+  for (const LabCheck& check : lab.checks)
+    text +=
+        paragraph(points(check.points) + ", `" + check.step + "`" +
+                      (check.alone ? " (alone)" : "") + ": " + find_invariant(check.id).statement,
+                  "- ");
+  std::string counts;
+  for (const CountName& count : lab.transactions.counts) {
+    std::string name = count.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    counts += (counts.empty() ? "" : ", ") + name;
+  }
+  return text + paragraph(points(lab.transactions.points) +
+                              ", transactions: no more than the stage's own " + counts + ".",
+                          "- ");
+}
+
 std::string task_of(const Lab& lab) {
   std::string text = "# " + lab.title + "\n\n";
-  for (const std::string& paragraph : lab.task) text += paragraph + "\n\n";
-  text += lab.has_hole() ? "You write what is missing between two markers; what is outside of them "
-                           "stays as it is, and is put back if you change it:\n\n"
-                         : "The mistake is in one of these files. Any of them may be changed:\n\n";
+  for (const std::string& part : lab.task) text += paragraph(part) + "\n";
+  text += paragraph(lab.has_hole()
+                        ? "You write what is missing between two markers; what is outside of them "
+                          "stays as it is, and is put back if you change it:"
+                        : "The mistake is in one of these files. Any of them may be changed:") +
+          "\n";
   for (const LabFile& file : lab.files)
     text +=
         "- `" + file.path + "`" +
@@ -62,18 +91,12 @@ std::string task_of(const Lab& lab) {
       "    bash walkthroughs/lab.sh check DIR              # builds it, tries it, explains what "
       "fails\n"
       "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2 and 3 say "
-      "more\n\n"
-      "## Points\n\nEach is tried only when all before it are kept.\n\n";
-  for (const LabCheck& check : lab.checks)
-    text += "- " + points(check.points) + ", `" + check.id +
-            "`: " + find_invariant(check.id).statement + "\n";
-  text += "- " + points(lab.transactions.points) + ", transactions: no more than the stage's own";
-  for (const CountName& count : lab.transactions.counts) {
-    std::string name = count.name;
-    std::replace(name.begin(), name.end(), '_', ' ');
-    text += (&count == lab.transactions.counts.data() ? " " : ", ") + name;
-  }
-  return text + ".\n";
+      "more\n\n## Points\n\n";
+  return text +
+         paragraph(
+             "Each step is tried when all before it hold; but for a step that stands alone no "
+             "other waits.") +
+         "\n" + points_of(lab);
 }
 
 }  // namespace

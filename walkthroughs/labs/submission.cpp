@@ -3,9 +3,8 @@
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
 #include "walkthroughs/labs/hole.h"
+#include "walkthroughs/labs/outside_changes.h"
 #include "walkthroughs/labs/starter.h"
-
-#include <algorithm>
 
 namespace paged::labs {
 namespace {
@@ -38,26 +37,6 @@ std::string read_file(const fs::path& file, const fs::path& folder) {
   return content_of_input(file);
 }
 
-std::string trimmed_end(const std::string& line) {
-  return line.substr(0, line.find_last_not_of(" \t\r") + 1);
-}
-
-/// 1 for the first line outside of the hole that is not the starter's; 0 for none.
-std::size_t first_change_outside(const std::vector<std::string>& own, const Hole& own_hole,
-                                 const std::vector<std::string>& starter, const Hole& hole) {
-  for (std::size_t i = 0; i < std::max(own_hole.opening, hole.opening); ++i)
-    if (i >= own_hole.opening || i >= hole.opening ||
-        trimmed_end(own[i]) != trimmed_end(starter[i]))
-      return i + 1;
-  const std::size_t own_rest = own.size() - own_hole.closing;
-  const std::size_t rest = starter.size() - hole.closing;
-  for (std::size_t i = 0; i < std::max(own_rest, rest); ++i)
-    if (i >= own_rest || i >= rest ||
-        trimmed_end(own[own_hole.closing + i]) != trimmed_end(starter[hole.closing + i]))
-      return own_hole.closing + i + 1;
-  return 0;
-}
-
 std::string line_directive(std::size_t line, const fs::path& file) {
   std::string name;
   for (const char c : file.string())
@@ -70,7 +49,7 @@ std::string line_directive(std::size_t line, const fs::path& file) {
 
 /// The source with the student's hole in it.
 std::string with_own_hole(const LabFile& file, const fs::path& own_file,
-                          const std::string& own_text, Rules rules, std::string& note) {
+                          const std::string& own_text, Rules rules, Submission& submission) {
   const std::vector<std::string> own = lines_of(own_text);
   const Hole own_hole = find_hole(own, file);
   const std::vector<std::string> source =
@@ -80,9 +59,11 @@ std::string with_own_hole(const LabFile& file, const fs::path& own_file,
                                          own.begin() + own_hole.closing);
   if (rules == Rules::on)
     check_source(text_of(content), "", own_file.filename().string(), own_hole.opening + 1);
-  if (const std::size_t line = first_change_outside(own, own_hole, source, hole); line > 0)
-    note = own_file.filename().string() + ", line " + std::to_string(line) +
-           ": something was changed outside of the hole; only the hole is taken";
+  if (const std::string changes = changes_outside(own, own_hole, source, hole); !changes.empty())
+    submission.note = own_file.filename().string() + ", " + changes +
+                      ": changed outside of the hole, and put back; only the hole is taken";
+  submission.own_lines.push_back(
+      {fs::path(file.path).filename().string(), own_hole.opening + 2, own_hole.closing});
   std::vector<std::string> merged = with_hole_filled(source, hole, content);
   merged[hole.opening] = line_directive(own_hole.opening + 2, own_file);
   merged[hole.opening + content.size() + 1] = line_directive(own_hole.closing + 2, own_file);
@@ -90,6 +71,17 @@ std::string with_own_hole(const LabFile& file, const fs::path& own_file,
 }
 
 }  // namespace
+
+std::string other_lab_of_folder(const fs::path& folder, const Lab& lab) {
+  std::error_code error;
+  if (!fs::exists(folder / "lab.txt", error)) return "";
+  try {
+    const std::string name = lab_of_folder(folder);
+    return name == lab.name || find_lab(name).name == lab.name ? "" : name;
+  } catch (const InputError&) {
+    return "something that is no lab";
+  }
+}
 
 std::string lab_of_folder(const fs::path& folder) {
   const fs::path file = folder / "lab.txt";
@@ -117,8 +109,10 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
       if (rules == Rules::on)
         check_source(own_text, starter.at(file.path), own_file.filename().string(), 0);
       submission.files[file.path] = own_text;
+      submission.own_lines.push_back(
+          {fs::path(file.path).filename().string(), 1, lines_of(own_text).size()});
     } else {
-      submission.files[file.path] = with_own_hole(file, own_file, own_text, rules, submission.note);
+      submission.files[file.path] = with_own_hole(file, own_file, own_text, rules, submission);
     }
   }
   return submission;

@@ -6,17 +6,29 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace paged::labs {
+
+/// Lines of a submission's file that its author may write, counted from 1.
+struct OwnLines {
+  std::string file;  ///< without its folder, as places in kernels name it
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
 
 /// Sources to compile in place of the repository's own, by path.
 struct Submission {
   std::map<std::string, std::string> files;
   std::string note;  ///< "" or what the student should know, one line
+  std::vector<OwnLines> own_lines;
 };
 
 /// The lab that a folder is of: the content of its lab.txt. Throws InputError if there is none.
 std::string lab_of_folder(const std::filesystem::path& folder);
+
+/// "" or the lab that a folder's lab.txt names, if there is one and it is not of `lab`.
+std::string other_lab_of_folder(const std::filesystem::path& folder, const Lab& lab);
 
 /// Reads the lab's files from a folder, where they lie under their paths or side by side.
 ///

@@ -42,7 +42,9 @@ std::string v1_of(const std::string& backend) {
 /// The file that is compiled: includes the stage, and with it the submission's files in place of
 /// the repository's.
 std::string unit_text(const Lab& lab, const std::string& backend) {
-  std::string text = "#include \"stages/stage.h\"\n";
+  // The command line has the list that the precompiled vocabulary was made with.
+  std::string text = std::string("#undef PAGED_INSTANCES\n#define PAGED_INSTANCES ") +
+                     name_of(lab.instances) + "\n#include \"stages/stage.h\"\n";
   if (lab.source.starts_with("stage_05")) text += v1_of(backend);
   return text + "#include \"stages/" + lab.source +
          ".cu\"\n"
@@ -104,7 +106,9 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
 /// submission, the source's own solution is compiled: what that calls, a submission may call.
 void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
                    const ScratchFolder& scratch) {
-  if (objection_to_object(object, lab).empty()) return;
+  const std::string first = objection_to_object(object, lab);
+  if (first.empty()) return;
+  if (!may_be_the_compilers(object, lab)) throw BuildError(first);
   const fs::path solved =
       compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
   const std::string objection = objection_to_object(object, lab, names_called_by(solved));

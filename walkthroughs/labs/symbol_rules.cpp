@@ -137,6 +137,15 @@ std::set<std::string> names_called_by(const std::filesystem::path& object) {
   return names;
 }
 
+bool may_be_the_compilers(const std::filesystem::path& object, const Lab& lab) {
+  static const std::regex library("_ZNK?St.*|_ZSt.*|__.*");
+  for (const Symbol& symbol : symbols_of(object))
+    if (symbol.undefined() && !may_be_called(symbol.name, lab) &&
+        !std::regex_match(symbol.name, library))
+      return false;
+  return true;
+}
+
 std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
                                 const std::set<std::string>& known) {
   const std::string objection = objection_to_symbols(object, lab, known);

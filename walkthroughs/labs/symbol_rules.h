@@ -16,6 +16,10 @@ namespace paged::labs {
 std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
                                 const std::set<std::string>& known = {});
 
+/// Whether all that is objected to in what an object file calls has names as a compiler may bring in
+/// by itself, those of the C++ library and its own.
+bool may_be_the_compilers(const std::filesystem::path& object, const Lab& lab);
+
 /// What an object file leaves to others.
 std::set<std::string> names_called_by(const std::filesystem::path& object);
 

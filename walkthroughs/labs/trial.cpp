@@ -5,7 +5,11 @@
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <utility>
 
 namespace paged::labs {
 namespace {
@@ -24,10 +28,31 @@ Verdict verdict_on(const Invariant& invariant, KernelUnderTest& kernel, const Ca
   }
 }
 
-void try_check(CheckOutcome& check, KernelUnderTest& kernel, std::uint64_t seed) {
+/// Whether a step is tried on a case.
+bool is_among(CasesOfStep cases, const CaseSpec& spec) {
+  if (cases == CasesOfStep::any) return true;
+  const bool fp8 = spec.cache && is_fp8(*spec.cache);
+  const bool alibi = !spec.alibi_slopes.empty();
+  const bool sparse = spec.block_sparse.active();
+  return fp8 == (cases == CasesOfStep::fp8) && alibi == (cases == CasesOfStep::alibi) &&
+         sparse == (cases == CasesOfStep::block_sparse);
+}
+
+/// The cases that a step is tried on.
+std::vector<CaseSpec> cases_of(const LabCheck& step, const Invariant& invariant,
+                               std::uint64_t seed) {
+  std::vector<CaseSpec> specs;
+  if (step.files.empty()) specs = invariant.cases(ScalarType::f16, seed);
+  for (const std::string& file : step.files) specs.push_back(find_case(file));
+  std::erase_if(specs, [&](const CaseSpec& spec) { return !is_among(step.cases, spec); });
+  return specs;
+}
+
+void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kernel,
+               std::uint64_t seed) {
   const Invariant& invariant = find_invariant(check.id);
   check.tried = true;
-  for (const CaseSpec& spec : invariant.cases(ScalarType::f16, seed)) {
+  for (const CaseSpec& spec : cases_of(step, invariant, seed)) {
     const DecodeShape shape = shape_of_case(spec);
     if (!is_in(kernel.stage().supports.instances, shape.scalar, shape.cache, shape.head_size,
                shape.block_size))
@@ -48,7 +73,42 @@ void try_check(CheckOutcome& check, KernelUnderTest& kernel, std::uint64_t seed)
   if (check.cases == 0) check.message = "no case of this invariant fits the lab's types and sizes";
 }
 
-void count(TransactionOutcome& outcome, const Lab& lab, KernelUnderTest& kernel) {
+bool is_own(const std::string& place, const std::vector<OwnLines>& own) {
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return false;
+  const std::string file = place.substr(0, colon);
+  const std::size_t line = std::strtoul(place.c_str() + colon + 1, nullptr, 10);
+  return std::any_of(own.begin(), own.end(), [&](const OwnLines& lines) {
+    return file == lines.file && line >= lines.first && line <= lines.last;
+  });
+}
+
+/// "stage_01.cu:51 has 2560, stage_01.cu:53 has 128, other lines have 64": the lines behind a
+/// total, the student's, greatest first. Of others' lines only what they make up together: the
+/// target has them, too.
+std::string lines_behind(CountMember count, const LaunchCounts& counts,
+                         const std::vector<OwnLines>& own) {
+  constexpr std::size_t kMost = 4;
+  std::map<std::string, std::uint64_t> of_line;  // of all phases
+  std::uint64_t others = 0;
+  for (const CountedLine& line : counts.lines)
+    if (is_own(line.line, own))
+      of_line[line.line] += line.counts.*count;
+    else
+      others += line.counts.*count;
+  std::vector<std::pair<std::string, std::uint64_t>> lines(of_line.begin(), of_line.end());
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (; lines.size() > kMost; lines.pop_back()) others += lines.back().second;
+  std::string text;
+  for (const auto& [line, number] : lines)
+    if (number > 0) text += (text.empty() ? "" : ", ") + line + " has " + std::to_string(number);
+  if (text.empty()) text = "none of your lines has any";
+  return text + ", other lines have " + std::to_string(others);
+}
+
+void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLines>& own,
+           KernelUnderTest& kernel) {
   outcome.tried = true;
   outcome.held = true;
   for (const std::string& name : lab.transactions.cases) {
@@ -56,12 +116,14 @@ void count(TransactionOutcome& outcome, const Lab& lab, KernelUnderTest& kernel)
     if (!run.predicted || !run.counted.complete) outcome.held = false;
     const Counts target = run.predicted ? run.predicted->total() : Counts{};
     const Counts counted = run.counted.phases.total();
+    if (!run.faults.empty()) outcome.fault = run.faults.front();
     for (const CountName& count_name : lab.transactions.counts) {
-      outcome.counts.push_back(
-          {run.case_name, count_name.name, counted.*count_name.member, target.*count_name.member});
-      outcome.held = outcome.held && outcome.counts.back().held();
+      CountOutcome one{run.case_name, count_name.name, counted.*count_name.member,
+                       target.*count_name.member, ""};
+      if (!one.held()) one.where = lines_behind(count_name.member, run.counted, own);
+      outcome.held = outcome.held && one.held();
+      outcome.counts.push_back(std::move(one));
     }
-    if (!outcome.held && outcome.hint.empty()) outcome.hint = hint_about_loads(run.counted);
   }
 }
 
@@ -86,29 +148,33 @@ TrialOutcome untried(const Lab& lab, const std::string& submission) {
   for (const LabCheck& check : lab.checks) {
     outcome.checks.emplace_back();
     outcome.checks.back().id = check.id;
+    outcome.checks.back().step = check.step;
     outcome.checks.back().points = check.points;
   }
   outcome.transactions.points = lab.transactions.points;
   return outcome;
 }
 
-void try_on(RemoteDevice& device, const Lab& lab, std::uint64_t seed, TrialOutcome& outcome,
-            const Announce& progress) {
+void try_on(RemoteDevice& device, const Lab& lab, const std::vector<OwnLines>& own,
+            std::uint64_t seed, TrialOutcome& outcome, const Announce& progress) {
   outcome.shut_off = device.is_filtered();
-  const Stage stage = remote_stage(find_stage(std::to_string(lab.stage), Backend::cpu), device);
+  const Stage stage =
+      remote_stage(find_stage(std::to_string(lab.stage), Backend::cpu), device, lab.instances);
   KernelUnderTest kernel(stage, device);
   try {
-    for (CheckOutcome& check : outcome.checks) {
-      progress(check.id);
-      try_check(check, kernel, seed);
-      if (!check.held) return;
+    for (std::size_t i = 0; i < outcome.checks.size(); ++i) {
+      CheckOutcome& check = outcome.checks[i];
+      progress(check.step);
+      try_check(check, lab.checks[i], kernel, seed);
+      if (!check.held && !lab.checks[i].alone) return;
     }
     progress("transactions");
-    count(outcome.transactions, lab, kernel);
+    count(outcome.transactions, lab, own, kernel);
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();
     for (CheckOutcome& check : outcome.checks)
-      if (check.tried && !check.held) check.message = error.what();  // what was under way
+      if (check.failed() && check.message.empty())
+        check.message = error.what();  // what was under way
     outcome.transactions.held = false;
   } catch (const DeviceError& error) {
     outcome.note = error.what();

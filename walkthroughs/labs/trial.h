@@ -2,6 +2,7 @@
 #pragma once
 #include "walkthroughs/labs/lab.h"
 #include "walkthroughs/labs/remote_device.h"
+#include "walkthroughs/labs/submission.h"
 
 #include <cstdint>
 #include <functional>
@@ -10,9 +11,10 @@
 
 namespace paged::labs {
 
-/// An invariant of the rubric.
+/// A step of the rubric: an invariant, on some of its cases.
 struct CheckOutcome {
-  std::string id;
+  std::string id;    ///< of the invariant
+  std::string step;  ///< LabCheck::step
   int points = 0;
   bool tried = false;  ///< false: one before it was not kept
   bool held = false;
@@ -20,6 +22,7 @@ struct CheckOutcome {
   std::string case_name;  ///< that it failed on
   std::string message;    ///< what is wrong and where
   std::string cause;      ///< id of the likely cause; "" if the weights point at none
+  bool failed() const { return tried && !held; }
   int score() const { return tried && held ? points : 0; }
 };
 
@@ -29,6 +32,7 @@ struct CountOutcome {
   std::string name;
   std::uint64_t counted = 0;
   std::uint64_t target = 0;
+  std::string where;  ///< lines that make up what is counted, the student's first; "" if it held
   bool held() const { return counted <= target; }
 };
 
@@ -37,7 +41,7 @@ struct TransactionOutcome {
   bool tried = false;
   bool held = false;
   std::vector<CountOutcome> counts;
-  std::string hint;  ///< the line that wastes most, one line, or ""
+  std::string fault;  ///< "" or what went wrong while counting
   int score() const { return tried && held ? points : 0; }
 };
 
@@ -46,7 +50,8 @@ struct TrialOutcome {
   std::string lab;
   std::string submission;
   std::string note;       ///< what ended the trial before its time, one line, or ""
-  std::string remark;     ///< what else its author should know, one line, or ""
+  std::string remark;     ///< what was changed where nothing may be, one line, or ""
+  std::string other_lab;  ///< "" or the lab that its lab.txt names, which is not this one
   std::string compiler;   ///< what the compiler said
   std::string printed;    ///< by the kernel
   bool shut_off = false;  ///< the kernel ran behind the system-call filter
@@ -62,8 +67,10 @@ struct TrialOutcome {
 /// With the rubric's points, and nothing tried.
 TrialOutcome untried(const Lab& lab, const std::string& submission);
 
-/// Stops at the first invariant that is not kept; counts only if all are.
-void try_on(RemoteDevice& device, const Lab& lab, std::uint64_t seed, TrialOutcome& outcome,
+/// Stops at the first invariant that is not kept, but for those that stand alone; counts if all
+/// others are kept. `own`: what the student wrote.
+void try_on(RemoteDevice& device, const Lab& lab, const std::vector<OwnLines>& own,
+            std::uint64_t seed, TrialOutcome& outcome,
             const std::function<void(const std::string& what)>& progress);
 
 }  // namespace paged::labs

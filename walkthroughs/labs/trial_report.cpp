@@ -3,11 +3,14 @@
 #include "tests/harness/invariant.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
+#include "walkthroughs/labs/printed_text.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 namespace paged::labs {
@@ -17,26 +20,12 @@ std::string points_of(int score, int points) {
   return std::to_string(score) + " of " + std::to_string(points);
 }
 
-/// Prints text in lines of at most 96 columns, each with an indent.
-void print_wrapped(std::ostream& stream, const std::string& text, const std::string& indent) {
-  std::istringstream words(one_line(text));
-  std::string line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > 96) {
-      stream << indent << line << '\n';
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  if (!line.empty()) stream << indent << line << '\n';
-}
-
 /// A message's parts, which it separates by "; ", each a paragraph.
 void print_message(std::ostream& stream, const std::string& message) {
   for (std::size_t begin = 0; begin < message.size();) {
     std::size_t end = message.find("; ", begin);
     if (end == std::string::npos) end = message.size();
-    print_wrapped(stream, message.substr(begin, end - begin), "    ");
+    stream << wrapped_text(message.substr(begin, end - begin), "    ");
     begin = end + 2;
   }
 }
@@ -48,19 +37,6 @@ std::string harmless(const std::string& text) {
   for (std::string line; std::getline(lines, line);)
     result += (result.empty() ? "" : "\n") + one_line(line);
   return result;
-}
-
-/// At most so many lines of what others wrote, each made harmless for a terminal.
-void print_lines(std::ostream& stream, const std::string& text, int most) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int i = 0; std::getline(lines, line); ++i) {
-    if (i == most) {
-      stream << "    ...\n";
-      return;
-    }
-    stream << "    " << one_line(line.substr(0, 200)) << '\n';
-  }
 }
 
 void print_table(std::ostream& stream, const TrialOutcome& outcome) {
@@ -76,7 +52,7 @@ void print_table(std::ostream& stream, const TrialOutcome& outcome) {
                          : Colour::bad);
   };
   for (const CheckOutcome& check : outcome.checks)
-    add(check.id, check.tried, check.held, check.score(), check.points);
+    add(check.step, check.tried, check.held, check.score(), check.points);
   const TransactionOutcome& transactions = outcome.transactions;
   add("transactions", transactions.tried, transactions.held, transactions.score(),
       transactions.points);
@@ -85,41 +61,77 @@ void print_table(std::ostream& stream, const TrialOutcome& outcome) {
 
 void print_failure(std::ostream& stream, const CheckOutcome& check) {
   const Invariant& invariant = find_invariant(check.id);
-  stream << '\n' << coloured(check.id, Colour::bad) << ": " << invariant.statement << '\n';
-  if (!check.case_name.empty()) stream << "  On the case " << check.case_name << ":\n";
+  const std::string statement = wrapped_text(check.step + ": " + invariant.statement, "");
+  stream << '\n'
+         << coloured(check.step, Colour::bad)
+         << statement.substr(check.step.size());  // no step's name is as long as a line
+  if (!check.case_name.empty())
+    stream << wrapped_text("On the case " + check.case_name + ":", "  ");
   print_message(stream, check.message);
-  print_wrapped(stream, invariant.reading, "  ");
+  stream << wrapped_text(invariant.reading, "  ");
   stream << "  More on it: build/bin/paged explain " << check.id << '\n';
 }
 
-void print_counts(std::ostream& stream, const TransactionOutcome& transactions) {
-  stream
-      << "\nTransactions on the CPU machine; the target is what the stage itself is predicted to "
-         "need:\n";
-  TextTable table({"case", "count", "yours", "target"});
-  for (const CountOutcome& count : transactions.counts) {
-    std::string name = count.name;
-    for (char& c : name)
-      if (c == '_') c = ' ';
-    table.add_row(
-        {count.case_name, name, std::to_string(count.counted), std::to_string(count.target)},
-        count.held() ? Colour::plain : Colour::bad);
-  }
-  table.print(stream);
-  if (!transactions.hint.empty()) print_wrapped(stream, transactions.hint, "  ");
+std::string words_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
-const CheckOutcome* failure_in(const TrialOutcome& outcome) {
-  for (const CheckOutcome& check : outcome.checks)
-    if (check.tried && !check.held) return &check;
-  return nullptr;
+/// Of each count that is over its target, on the first case where it is: where it comes from.
+std::vector<std::string> explanations_of(const TransactionOutcome& transactions) {
+  std::vector<std::string> texts;
+  std::set<std::string> explained;
+  for (const CountOutcome& count : transactions.counts)
+    if (!count.held() && explained.insert(count.name).second)
+      texts.push_back(words_of(count.name) + ": " + std::to_string(count.counted - count.target) +
+                      " too many on " + count.case_name + "; " + count.where);
+  if (!transactions.fault.empty())
+    texts.push_back("the counts may be incomplete: " + transactions.fault);
+  return texts;
+}
+
+void print_counts(std::ostream& stream, const TransactionOutcome& transactions) {
+  stream << '\n'
+         << wrapped_text(
+                "Transactions on the CPU machine; the target is what the stage itself is predicted "
+                "to need:",
+                "");
+  TextTable table({"case", "count", "yours", "target", ""});
+  for (const CountOutcome& count : transactions.counts) {
+    table.add_row({count.case_name, words_of(count.name), std::to_string(count.counted),
+                   std::to_string(count.target), count.held() ? "" : "too many"},
+                  count.held() ? Colour::plain : Colour::bad);
+  }
+  table.print(stream);
+  for (const std::string& text : explanations_of(transactions)) stream << wrapped_text(text, "  ");
+}
+
+/// Explains the first step that fails, and names the others.
+void print_failures(std::ostream& stream, const TrialOutcome& outcome) {
+  std::string others;
+  bool first = true;
+  for (const CheckOutcome& check : outcome.checks) {
+    if (!check.failed()) continue;
+    if (first)
+      print_failure(stream, check);
+    else
+      others += (others.empty() ? "" : ", ") + check.step;
+    first = false;
+  }
+  if (!others.empty())
+    stream << wrapped_text("Also failed, and explained when this one holds: " + others, "  ");
+}
+
+std::string warning_of(const TrialOutcome& outcome) {
+  return outcome.other_lab.empty() ? ""
+                                   : "Warning: its lab.txt says " + outcome.other_lab +
+                                         ", but it was tried as " + outcome.lab + " (--lab)";
 }
 
 nlohmann::json json_of(const CheckOutcome& check) {
-  return {{"id", check.id},          {"points", check.points},
-          {"score", check.score()},  {"tried", check.tried},
-          {"held", check.held},      {"cases", check.cases},
-          {"case", check.case_name}, {"message", one_line(check.message)},
+  return {{"id", check.id},         {"step", check.step},      {"points", check.points},
+          {"score", check.score()}, {"tried", check.tried},    {"held", check.held},
+          {"cases", check.cases},   {"case", check.case_name}, {"message", one_line(check.message)},
           {"cause", check.cause}};
 }
 
@@ -129,13 +141,17 @@ nlohmann::json json_of(const TransactionOutcome& transactions) {
     counts.push_back({{"case", count.case_name},
                       {"name", count.name},
                       {"counted", count.counted},
-                      {"target", count.target}});
+                      {"target", count.target},
+                      {"where", one_line(count.where)}});
+  std::string hint;
+  for (const std::string& text : explanations_of(transactions))
+    hint += (hint.empty() ? "" : "; ") + one_line(text);
   return {{"points", transactions.points},
           {"score", transactions.score()},
           {"tried", transactions.tried},
           {"held", transactions.held},
           {"counts", counts},
-          {"hint", one_line(transactions.hint)}};
+          {"hint", hint}};
 }
 
 std::string gradescope_status(const nlohmann::json& step) {
@@ -154,21 +170,20 @@ nlohmann::json gradescope_test(const std::string& name, const nlohmann::json& st
 }  // namespace
 
 void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, int hints) {
-  if (!outcome.remark.empty()) stream << "Note: " << one_line(outcome.remark) << '\n';
-  if (!outcome.note.empty()) {
-    stream << coloured(one_line(outcome.note), Colour::bad) << '\n';
-    print_lines(stream, outcome.compiler, 40);
-  }
+  if (!outcome.other_lab.empty()) stream << wrapped_text(warning_of(outcome), "");
+  if (!outcome.remark.empty()) stream << wrapped_text(outcome.remark, "Note: ");
+  if (!outcome.note.empty())
+    stream << coloured(wrapped_text(outcome.note, ""), Colour::bad)
+           << wrapped_lines(outcome.compiler, 40);
   if (outcome.check_seconds > 0) print_table(stream, outcome);
-  if (const CheckOutcome* failure = failure_in(outcome)) print_failure(stream, *failure);
+  print_failures(stream, outcome);
   if (!outcome.transactions.counts.empty()) print_counts(stream, outcome.transactions);
   if (!outcome.printed.empty()) {
-    stream << "\nYour kernel printed:\n";
-    print_lines(stream, outcome.printed, 20);
+    stream << "\nYour kernel printed:\n" << wrapped_lines(outcome.printed, 20);
   }
   for (int i = 0; i < hints; ++i) {
-    stream << "\nHint " << i + 1 << ":\n";
-    print_wrapped(stream, lab.hints[static_cast<std::size_t>(i)], "  ");
+    stream << "\nHint " << i + 1 << ":\n"
+           << wrapped_text(lab.hints[static_cast<std::size_t>(i)], "  ");
   }
   char times[80];
   std::snprintf(times, sizeof times, " (built in %.1f s, checked in %.1f s)", outcome.build_seconds,
@@ -190,6 +205,8 @@ nlohmann::json json_of(const TrialOutcome& outcome) {
           {"max_score", outcome.max_score()},
           {"note", one_line(outcome.note)},
           {"remark", one_line(outcome.remark)},
+          {"other_lab", one_line(outcome.other_lab)},
+          {"warning", one_line(warning_of(outcome))},
           {"compiler", harmless(outcome.compiler)},
           {"shut_off", outcome.shut_off},
           {"build_seconds", outcome.build_seconds},
@@ -202,7 +219,7 @@ nlohmann::json gradescope_of(const nlohmann::json& trial) {
   nlohmann::json tests = nlohmann::json::array();
   for (const nlohmann::json& check : trial.at("invariants")) {
     const std::string case_name = check.at("case");
-    tests.push_back(gradescope_test(check.at("id"), check,
+    tests.push_back(gradescope_test(check.at("step"), check,
                                     check.at("held").get<bool>()
                                         ? find_invariant(check.at("id")).statement
                                         : (case_name.empty() ? "" : case_name + ": ") +
@@ -213,11 +230,12 @@ nlohmann::json gradescope_of(const nlohmann::json& trial) {
   for (const nlohmann::json& count : transactions.at("counts"))
     counts += count.at("name").get<std::string>() + ": " + count.at("counted").dump() +
               ", target " + count.at("target").dump() + "\n";
+  counts += transactions.at("hint");
   tests.push_back(gradescope_test("transactions", transactions, counts));
   const double seconds =
       trial.at("build_seconds").get<double>() + trial.at("check_seconds").get<double>();
   std::string output = trial.at("note");
-  for (const char* more : {"remark", "compiler"})
+  for (const char* more : {"warning", "remark", "compiler"})
     if (const std::string text = trial.at(more); !text.empty())
       output += (output.empty() ? "" : "\n") + text;
   return {{"score", trial.at("score")},
