@@ -63,6 +63,11 @@ struct RecoveredWeights {
 RecoveredWeights recover_weights(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
                                  int head);
 
+/// What recover_weights() reads of an implementation that is right but for where it reads values:
+/// `edit` puts into the value cache what that is.
+Eigen::VectorXd weights_read_through(const DecodeProblem& problem, int seq, int head,
+                                     const std::function<void(DecodeProblem& problem)>& edit);
+
 /// What the weights must be, and how far off.
 struct ExpectedWeights {
   Eigen::VectorXd weights;  // [slots.labels()]
