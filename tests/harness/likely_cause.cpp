@@ -70,8 +70,8 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
        mistaken_problems(e.problem, e.recovered.seq, e.recovered.head)) {
     const ExpectedWeights expected =
         expected_weights(mistake.problem(), arithmetic, e.recovered.seq, e.recovered.head, e.slots);
-    if (agree(e.got(), mistake.factor * expected.weights,
-              std::max(1.0, mistake.factor) * expected.bound))
+    if (e.are_explained_by(mistake.factor * expected.weights,
+                           std::max(1.0, mistake.factor) * expected.bound))
       return {mistake.cause, mistake.sentence};
     if (in_proportion.id.empty() && explain_proportions(e, expected))
       in_proportion = {mistake.cause,
@@ -86,11 +86,8 @@ constexpr std::int64_t kMostRuns = 100;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;
 
 /// Where the weights are right, what else was handed out may say more.
-Diagnosis right_weights(KernelUnderTest& kernel, const Evidence& e) {
-  const RecoveredWeights& recovered = e.recovered;
-  LikelyCause cause = cause_of_statistics(
-      e.problem, kernel.run(e.problem, RunOptions::with_intermediates()),
-      reference_answer(e.problem, kernel.stage().arithmetic), recovered.seq, recovered.head);
+Diagnosis right_weights(const Evidence& e, const StatisticsCause& of_statistics) {
+  const LikelyCause cause = of_statistics.cause();
   const std::string text = head_text(e) + ": all weights are right";
   if (cause.id.empty())
     return {text +
@@ -115,8 +112,14 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
   const StageArithmetic& arithmetic = kernel.stage().arithmetic;
   const RecoveredWeights recovered = recover_weights(kernel, problem, seq, head);
   const Evidence evidence = gather_evidence(problem, arithmetic, recovered);
-  if (evidence.is_right()) return right_weights(kernel, evidence);
-  Diagnosis diagnosis{most_wrong(evidence), cause_of(evidence, arithmetic), true};
+  const DecodeOutputs outputs = kernel.run(problem, RunOptions::with_intermediates());
+  const ReferenceAnswer answer = reference_answer(problem, arithmetic);
+  const StatisticsCause of_statistics(problem, outputs, answer, seq, head);
+  if (evidence.is_right()) return right_weights(evidence, of_statistics);
+  Diagnosis diagnosis{most_wrong(evidence), {}, true};
+  if (evidence.is_within_sequence())
+    diagnosis.cause = of_statistics.of_maximum_beside_right_logits();
+  if (diagnosis.cause.id.empty()) diagnosis.cause = cause_of(evidence, arithmetic);
   if (!diagnosis.cause.id.empty()) diagnosis.text += "; likely cause: " + diagnosis.cause.sentence;
   return diagnosis;
 }

@@ -353,6 +353,13 @@ std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int
       {"value-layout", "values are read as [block_size, head_size]",
        from(own_page, [](const DecodeProblem& p, int offset,
                          int dim) { return offset * p.head_size + dim; })},
+      {"value-layout",
+       "vectors of values are taken from [block_size, head_size], as if they held tokens",
+       from(own_page,
+            [](const DecodeProblem& p, int offset, int dim) {
+              const int x = 16 / static_cast<int>(size_in_bytes(p.scalar));
+              return offset / x * x * p.head_size + dim / x * x + offset % x;
+            })},
       {"value-strides", "strides of block and head are swapped in the value cache",
        from([=](const DecodeProblem& p, int,
                 std::int64_t block) { return block + std::int64_t{kv_head} * p.num_kv_heads; },

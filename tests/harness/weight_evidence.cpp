@@ -2,6 +2,7 @@
 
 #include "reference/cache_layout.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace paged {
@@ -23,7 +24,7 @@ std::optional<double> Evidence::common_factor(int first, int end) const {
   const double factor = got().segment(first, end - first).sum() / of_reference;
   for (int token = first; token < end; ++token)
     if (!(std::abs(got()[token] - factor * reference.weights[token]) <=
-          (1 + std::abs(factor)) * reference.bound[token]))
+          2 * std::max(1.0, std::abs(factor)) * reference.bound[token]))  // rounding, on both sides
       return std::nullopt;
   return factor;
 }

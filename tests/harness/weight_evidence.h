@@ -36,6 +36,12 @@ struct Evidence {
   }
   /// The factor between weight and reference that tokens [first, end) share, if they share one.
   std::optional<double> common_factor(int first, int end) const;
+  /// Whether a mistake that gives the weights `expected` explains them: they agree, and better than
+  /// with the reference, so that wide bounds alone don't make an explanation.
+  bool are_explained_by(const Eigen::VectorXd& expected, const Eigen::VectorXd& bound) const {
+    return agree(got(), expected, bound) &&
+           2 * (got() - expected).lpNorm<1>() <= (got() - reference.weights).lpNorm<1>();
+  }
   /// Whether nothing but the sequence's own tokens weighs.
   bool is_within_sequence() const {
     const Eigen::Index others = got().size() - seq_len();

@@ -1,5 +1,6 @@
 #include "tests/harness/weight_patterns.h"
 
+#include "reference/cache_layout.h"
 #include "tests/harness/coordinates.h"
 #include "tests/harness/mistaken_problem.h"
 
@@ -32,12 +33,19 @@ bool explain_proportions(const Evidence& e, const ExpectedWeights& expected) {
   }
   if (tokens < 4) return false;
   const double factor = got / sum;
-  for (Eigen::Index label = 0; label < e.got().size(); ++label)
-    if (std::abs(e.got()[label]) > 0 &&
-        !(std::abs(e.got()[label] - factor * expected.weights[label]) <=
-          (1 + std::abs(factor)) * expected.bound[label]))
-      return false;
-  return true;
+  double off = 0, off_reference = 0;
+  bool others_weigh = false;  // than the reference's
+  for (Eigen::Index label = 0; label < e.got().size(); ++label) {
+    const bool weighs = std::abs(e.got()[label]) > 0;
+    others_weigh |= weighs ? e.reference.weights[label] == 0
+                           : e.reference.weights[label] > 8 * e.reference.bound[label];
+    if (!weighs) continue;
+    const double error = std::abs(e.got()[label] - factor * expected.weights[label]);
+    if (!(error <= (1 + std::abs(factor)) * expected.bound[label])) return false;
+    off += error;
+    off_reference += std::abs(e.got()[label] - e.reference.weights[label]);
+  }
+  return others_weigh && 2 * off <= off_reference;
 }
 
 namespace {
@@ -58,12 +66,19 @@ LikelyCause not_numbers(const Evidence& e) {
   const auto nans = (e.got().array() != e.got().array()).count();
   const auto finite = e.got().allFinite();
   if (finite || !e.reference.weights.allFinite()) return {};
+  if (e.attention.sum == 0)
+    return {"empty-divided", "no token takes part, and 0 is divided by a sum of 0"};
   if (nans > 0 && nans < e.got().size())
     return {"dimensions-unwritten", "some dimensions of the output are never written"};
   if (are_extreme(e.attention))
     return {"maximum", "exp() of logits from which no, or the wrong, maximum was subtracted"};
+  if (nans == 0)
+    return {"not-a-number",
+            "weights are infinite: exp() overflowed, or the denominator is 0 or lacks most of its "
+            "terms"};
   return {"not-a-number",
-          "NaN or infinity takes part in the softmax: unused slots, or memory that nobody wrote"};
+          "NaN or infinity takes part in the softmax: unused slots, memory that nobody wrote, or "
+          "-infinity minus itself where no token takes part"};
 }
 
 LikelyCause nothing_weighs(const Evidence& e) {
@@ -73,7 +88,64 @@ LikelyCause nothing_weighs(const Evidence& e) {
         "maximum",
         "every exponential vanished: no, or the wrong, maximum was subtracted (a finite \"minus "
         "infinity\"?)"};
-  return {"nothing-weighs", "no token has any weight: no page is walked, or nothing is written"};
+  // What a page of slots with logit 0, or a maximum of 0, would leave of the heaviest token.
+  const double unshifted = std::exp(e.attention.lse);
+  const double sum = e.attention.sum;
+  const double slots = e.problem.block_size * std::exp(-e.attention.maximum);
+  const double heaviest = e.reference.weights.maxCoeff();
+  const double bound = e.reference.bound.maxCoeff();
+  if (sum / (sum + slots) * heaviest <= bound &&
+      unshifted / (unshifted + kDenominatorGuard) * heaviest > bound)
+    return {
+        "nothing-weighs",
+        "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
+        "far above those of the tokens; or no page is walked"};
+  return {"nothing-weighs",
+          "no token has any weight: no page is walked, no partition is merged, or the output is "
+          "written by threads that have no sum"};
+}
+
+/// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an implementation
+/// that is right but for where it reads values.
+Eigen::VectorXd kv_heads_read_through(const Evidence& e,
+                                      const std::function<void(DecodeProblem& problem)>& edit) {
+  DecodeProblem units = e.problem;
+  units.value_cache = Tensor(units.cache(), units.value_cache.shape());
+  for (std::int64_t block = 0; block < units.num_blocks(); ++block)
+    for (int kv_head = 0; kv_head < units.num_kv_heads; ++kv_head)
+      for (int offset = 0; offset < units.block_size; ++offset)
+        units.value_cache.write(value_index(units, block, kv_head, offset, kv_head), 1);
+  edit(units);
+  const double scale = is_fp8(units.cache()) ? static_cast<double>(units.v_scale) : 1.0;
+  const HeadAttention attention =
+      attend(units, gather(units, e.recovered.seq, e.kv_head()), e.recovered.seq, e.recovered.head);
+  return attention.output.head(units.num_kv_heads) / scale;
+}
+
+/// Whether a mistake about where values are read explains what was recovered.
+bool is_explained_by(const MistakenReading& mistake, const Evidence& e) {
+  const Eigen::VectorXd weights =
+      weights_read_through(e.problem, e.recovered.seq, e.recovered.head, mistake.edit);
+  // Where several tokens are read from one slot, and slots of another block, they are added up.
+  const double least = 2 * e.reference.bound.maxCoeff();
+  Eigen::VectorXd bound = least * (1 + weights.array() / e.reference.weights.maxCoeff());
+  bound.tail(weights.size() - e.slots.own()) *= e.problem.block_size;
+  if (!e.are_explained_by(weights, bound)) return false;
+  const Eigen::VectorXd& by_head = e.recovered.by_kv_head;
+  return mistake.cause == "value-layout" || by_head.size() == 0 ||
+         agree(by_head, kv_heads_read_through(e, mistake.edit),
+               Eigen::VectorXd::Constant(by_head.size(), std::max(0.002, 2 * least)));
+}
+
+/// Values that are right, but of another place: with `layouts`, of another place in the page, else of
+/// another page of the KV head.
+LikelyCause values_read_elsewhere(const Evidence& e, bool layouts) {
+  if (e.got().cwiseAbs().maxCoeff() == 0) return {};
+  for (const MistakenReading& mistake :
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+    if ((mistake.cause == "value-layout") == layouts && is_explained_by(mistake, e))
+      return {mistake.cause, mistake.sentence};
+  return {};
 }
 
 LikelyCause other_kv_head(const Evidence& e) {
@@ -82,7 +154,12 @@ LikelyCause other_kv_head(const Evidence& e) {
   Eigen::Index heaviest = 0;
   const double most = by_head.cwiseAbs().maxCoeff(&heaviest);
   if (heaviest == e.kv_head() || !(most > 0.5 * by_head.cwiseAbs().sum())) return {};
-  return {"wrong-kv-head", "the values are those of KV head " + std::to_string(heaviest)};
+  std::string sentence = "the values are those of KV head " + std::to_string(heaviest);
+  for (const MistakenReading& mistake :
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+    if (mistake.cause == "value-strides" && is_explained_by(mistake, e))
+      sentence += ", or " + mistake.sentence;
+  return {"wrong-kv-head", sentence};
 }
 
 /// A denominator that has the exponentials of some tokens only. In a softmax of W warps a thread
@@ -113,26 +190,43 @@ LikelyCause part_in_denominator(const Evidence& e, IsFactor is) {
   return {};
 }
 
+/// Of attention to all tokens.
+double dense_lse(const Evidence& e) {
+  DecodeProblem dense = e.problem;
+  dense.sparsity.vert_stride = 1;
+  return attend(dense, gather(dense, e.recovered.seq, e.kv_head()), e.recovered.seq,
+                e.recovered.head)
+      .lse;
+}
+
 /// What a factor that all weights share may be.
 LikelyCause cause_of_factor(const Evidence& e, double factor) {
-  const double tolerance =
-      (1 + factor) * e.reference.bound.sum() / e.reference.weights.sum();  // of the factor
+  const double tolerance = e.reference.bound.sum() / e.reference.weights.sum();  // of the factor
   const auto is = [&](double expected) {
     return std::abs(factor - expected) <= tolerance * std::max(1.0, expected);
   };
+  if (is(1)) return {};
   const DecodeProblem& p = e.problem;
   const double sum = e.attention.sum;
   const double maximum = e.attention.maximum;
   if (is_fp8(p.cache()) && p.v_scale != 1 && is(1 / p.v_scale))
     return {"v-scale", "the values are not multiplied by v_scale"};
-  if (is_fp8(p.cache()) && p.v_scale != p.k_scale && is(p.k_scale / p.v_scale))
-    return {"v-scale", "the values are multiplied by k_scale"};
-  if (is_fp8(p.cache()) && p.v_scale != 1 && is(p.v_scale))
-    return {"v-scale", "the values are multiplied by v_scale twice"};
+  const bool by_k_scale = is_fp8(p.cache()) && is(p.k_scale / p.v_scale);
+  const bool twice = is_fp8(p.cache()) && is(p.v_scale);
+  if (by_k_scale || twice)
+    return {"v-scale", std::string("the values are multiplied by ") +
+                           (by_k_scale && twice ? "k_scale, or by v_scale twice"
+                            : twice             ? "v_scale twice"
+                                                : "k_scale")};
   if (const LikelyCause part = part_in_denominator(e, is); !part.id.empty()) return part;
   if (is(sum) || is(std::exp(e.attention.lse)))
     return {"sum-not-divided", "the weights are not divided by their sum"};
   const int tail = e.slots.own() - e.seq_len();
+  if (p.sparsity.active() && is(std::exp(e.attention.lse - dense_lse(e))))
+    return {
+        "sparsity-ignored",
+        "block-sparse attention is ignored by the softmax: tokens that it leaves out are counted "
+        "in the denominator"};
   const auto left_out = (e.reference.weights.head(e.seq_len()).array() == 0).count();
   if (p.sparsity.active() && left_out > 0 &&
       is(sum / (sum + static_cast<double>(left_out) * std::exp(-maximum))))
@@ -147,6 +241,10 @@ LikelyCause cause_of_factor(const Evidence& e, double factor) {
   if (tail > 1 && is(sum / (sum + std::exp(-maximum))))
     return {"padding-in-denominator",
             "one slot past the end is counted in the denominator, as a logit of 0"};
+  for (const double guard : {1e-2, 1e-3, 1e-4, 1e-5})
+    if (is(sum / (sum + guard)))
+      return {"guard", "the guard that is added to the denominator is " + number(guard) + ", not " +
+                           number(kDenominatorGuard)};
   const double unshifted = std::exp(e.attention.lse);
   if (is(unshifted / (unshifted + kDenominatorGuard)))
     return {"maximum",
@@ -155,10 +253,9 @@ LikelyCause cause_of_factor(const Evidence& e, double factor) {
   if (const double times = std::round(factor); times >= 2 && times <= 32 && is(times))
     return {"added-repeatedly", "every value is added " + std::to_string(static_cast<int>(times)) +
                                     " times, though the denominator counts it once"};
-  for (const double guard : {1e-2, 1e-3, 1e-4, 1e-5})
-    if (is(sum / (sum + guard)) && !is(1))
-      return {"guard", "the guard that is added to the denominator is " + number(guard) + ", not " +
-                           number(kDenominatorGuard)};
+  if (p.sparsity.active() && factor < 1 && factor > std::exp(e.attention.lse - dense_lse(e)))
+    return {"sparse-pattern",
+            "some tokens that block-sparse attention leaves out are counted in the denominator"};
   char text[96];
   std::snprintf(text, sizeof text,
                 "every weight is %.4g times the reference's: a wrong denominator", factor);
@@ -169,6 +266,20 @@ LikelyCause one_factor(const Evidence& e) {
   if (!e.is_within_sequence()) return {};
   const auto factor = e.common_factor(0, e.seq_len());
   return factor ? cause_of_factor(e, *factor) : LikelyCause{};
+}
+
+/// Whether tokens are just those heavy ones of some partitions, whole ones.
+bool is_partition_lost(const Evidence& e, const std::vector<int>& tokens) {
+  const int size = e.problem.partition_size;
+  if (size < 64 || e.seq_len() <= size) return false;
+  std::vector<int> partitions;
+  for (const int token : tokens)
+    if (partitions.empty() || partitions.back() != token / size) partitions.push_back(token / size);
+  std::size_t heavy = 0;
+  for (const int partition : partitions)
+    for (int t = partition * size; t < std::min((partition + 1) * size, e.seq_len()); ++t)
+      heavy += e.is_heavy(t) ? 1 : 0;
+  return tokens.size() > 1 && heavy == tokens.size();
 }
 
 /// Tokens that are left out while all others keep their proportions.
@@ -190,13 +301,15 @@ LikelyCause tokens_dropped(const Evidence& e) {
         !e.has_ratio(token, factor))
       return {};
   const double total = e.reference.weights.sum();
-  const double spread = (1 + factor) * e.reference.bound.sum() / left;
   std::string where = list_of(dropped);
   const int partition = e.problem.partition_size;
   if (dropped.size() == 1 && dropped[0] > 0 && dropped[0] % partition == 0)
     where += ", the first of partition " + std::to_string(dropped[0] / partition) + ",";
   const std::string is_or_are = dropped.size() == 1 ? " is" : " are";
-  if (std::abs(factor - 1) <= spread && lost / total > 2 * spread)
+  if (is_partition_lost(e, dropped))
+    return {"partition-lost", "a partition is not merged: " + where + is_or_are + " lost"};
+  // The others keep their weights, or share those of the tokens that are left out.
+  if (std::abs(factor - 1) < std::abs(factor - total / left))
     return {"value-dropped",
             "the value of " + where + is_or_are + " not added, though the denominator counts it"};
   return {"token-dropped", where + is_or_are + " left out"};
@@ -221,15 +334,34 @@ LikelyCause tokens_doubled(const Evidence& e) {
           list_of(doubled) + (doubled.size() == 1 ? " counts" : " count") + " twice"};
 }
 
+/// Whether the tokens of each group keep their proportions: each group has a factor of its own.
+template <typename GroupOf>
+bool is_explained_by_groups(const Evidence& e, int groups, GroupOf group_of) {
+  std::vector<double> got(groups), reference(groups);
+  for (int token = 0; token < e.seq_len(); ++token) {
+    got[group_of(token)] += e.got()[token];
+    reference[group_of(token)] += e.reference.weights[token];
+  }
+  Eigen::VectorXd expected = e.reference.weights;
+  Eigen::VectorXd bound = e.reference.bound;
+  double least = INFINITY, most = 0;
+  for (int token = 0; token < e.seq_len(); ++token) {
+    const int group = group_of(token);
+    const double factor = reference[group] == 0 ? 0 : got[group] / reference[group];
+    least = std::min(least, factor);
+    most = std::max(most, factor);
+    expected[token] *= factor;
+    bound[token] *= 2 * std::max(1.0, std::abs(factor));  // rounding, on both sides
+  }
+  return most - least > 0.02 * most && e.are_explained_by(expected, bound);
+}
+
 /// Right proportions within each partition, wrong ones between them.
 LikelyCause partitions_not_rescaled(const Evidence& e) {
   const int size = e.problem.partition_size;
   if (e.seq_len() <= size || !e.is_within_sequence()) return {};
-  for (int first = 0; first < e.seq_len(); first += size) {
-    const int end = std::min(first + size, e.seq_len());
-    if (e.reference.weights.segment(first, end - first).sum() > 0 && !e.common_factor(first, end))
-      return {};
-  }
+  const int partitions = (e.seq_len() + size - 1) / size;
+  if (!is_explained_by_groups(e, partitions, [&](int token) { return token / size; })) return {};
   return {"partition-not-rescaled",
           "within each partition of " + std::to_string(size) +
               " tokens the proportions are right, between them they are not: a partition's result "
@@ -240,32 +372,13 @@ LikelyCause partitions_not_rescaled(const Evidence& e) {
 /// a thread takes every 32 W-th token.
 LikelyCause warps_not_combined(const Evidence& e) {
   if (!e.is_within_sequence() || e.seq_len() <= 32) return {};
-  for (const int warps : {2, 4, 8}) {
-    bool each_agrees = true;
-    for (int warp = 0; warp < warps && each_agrees; ++warp) {
-      double got = 0, reference = 0;
-      const auto for_each_token = [&](auto visit) {
-        for (int token = 0; token < e.seq_len(); ++token)
-          if (token / 32 % warps == warp) visit(token);
-      };
-      for_each_token([&](int token) {
-        got += e.got()[token];
-        reference += e.reference.weights[token];
-      });
-      if (reference == 0) continue;
-      const double factor = got / reference;
-      for_each_token([&](int token) {
-        each_agrees &= std::abs(e.got()[token] - factor * e.reference.weights[token]) <=
-                       (1 + std::abs(factor)) * e.reference.bound[token];
-      });
-    }
-    if (each_agrees)
+  for (const int warps : {2, 4, 8})
+    if (is_explained_by_groups(e, warps, [&](int token) { return token / 32 % warps; }))
       return {
           "warps-not-combined",
           "among the tokens of each warp the proportions are right, between warps they are not: a "
           "maximum or a sum is that of a warp, not of all " +
               std::to_string(warps)};
-  }
   return {};
 }
 
@@ -308,16 +421,43 @@ LikelyCause other_pages_take_part(const Evidence& e, const StageArithmetic& arit
   return {};
 }
 
-LikelyCause values_read_elsewhere(const Evidence& e) {
-  const double bound = 2 * e.reference.bound.maxCoeff();
-  for (const MistakenReading& mistake :
-       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head)) {
-    const Eigen::VectorXd weights =
-        weights_read_through(e.problem, e.recovered.seq, e.recovered.head, mistake.edit);
-    if (agree(e.got(), weights, Eigen::VectorXd::Constant(weights.size(), bound)))
-      return {mistake.cause, mistake.sentence};
-  }
-  return {};
+LikelyCause pages_of_values_elsewhere(const Evidence& e) { return values_read_elsewhere(e, false); }
+
+LikelyCause values_in_another_layout(const Evidence& e) { return values_read_elsewhere(e, true); }
+
+/// The outputs of partitions, [partitions, head_size], read as [head_size, partitions]: with unit
+/// vectors for values, weights sit under other tokens of the same run.
+LikelyCause partition_outputs_transposed(const Evidence& e) {
+  const int size = e.problem.partition_size;
+  const int partitions = (e.seq_len() + size - 1) / size;
+  const int dims = e.problem.head_size;
+  if (partitions < 2) return {};
+  std::vector<double> mass(partitions);
+  for (int token = 0; token < e.seq_len(); ++token)
+    mass[token / size] += e.reference.weights[token];
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(e.got().size());
+  for (int label = 0; label < expected.size(); ++label)
+    for (int j = 0; j < partitions; ++j) {
+      const int place = label % dims * partitions + j;  // in this run's partial outputs
+      const int token = label / dims * dims + place % dims;
+      const int partition = place / dims;
+      if (partition < partitions && token < e.seq_len() && token / size == partition &&
+          mass[partition] > 0)
+        expected[label] += mass[j] * e.reference.weights[token] / mass[partition];
+    }
+  const double bound = 4 * e.reference.bound.maxCoeff();
+  if (!e.are_explained_by(expected, Eigen::VectorXd::Constant(expected.size(), bound))) return {};
+  return {"partition-layout", "outputs of partitions are read as [head_size, partitions]"};
+}
+
+LikelyCause negative_weights(const Evidence& e) {
+  std::vector<int> negative;
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.got()[token] < -8 * e.reference.bound[token]) negative.push_back(token);
+  if (negative.empty()) return {};
+  return {"negative-weight",
+          list_of(negative) + (negative.size() == 1 ? " weighs" : " weigh") +
+              " less than nothing: a logit that the softmax has not turned into a weight"};
 }
 
 LikelyCause foreign_weight(const Evidence& e) {
@@ -334,17 +474,19 @@ LikelyCause foreign_weight(const Evidence& e) {
 }  // namespace
 
 LikelyCause cause_of_plain_pattern(const Evidence& e) {
-  for (const auto pattern : {not_numbers, other_kv_head, nothing_weighs})
+  for (const auto pattern : {not_numbers, pages_of_values_elsewhere, other_kv_head, nothing_weighs})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};
 }
 
 LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmetic) {
+  if (LikelyCause cause = one_factor(e); !cause.id.empty()) return cause;
+  if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
   for (const auto pattern :
-       {one_factor, tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
-        logits_in_f16, values_read_elsewhere, foreign_weight})
+       {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined, logits_in_f16,
+        values_in_another_layout, partition_outputs_transposed, negative_weights, foreign_weight})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
-  return other_pages_take_part(e, arithmetic);
+  return {};
 }
 
 }  // namespace paged

@@ -11,8 +11,8 @@ namespace {
 void look_at(const Invariant& invariant, const Case& c, std::uint64_t seed, KernelUnderTest& kernel,
              NamedCauses& named) {
   const Verdict verdict = invariant.check(kernel, c, seed);
-  const bool is_stopped = stopped_a_launch(kernel.take_attributed_faults());
-  if (verdict.held || !verdict.suspect || is_stopped) return;
+  const bool is_spoilt = spoil_results(kernel.take_attributed_faults());
+  if (verdict.held || !verdict.suspect || is_spoilt) return;
   const Suspect& suspect = *verdict.suspect;
   const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
   kernel.take_faults();
