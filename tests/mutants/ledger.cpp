@@ -126,9 +126,8 @@ std::vector<std::string> missing_partners(const std::vector<LedgerEntry>& ledger
 
 std::string ledger_table(const std::vector<LedgerEntry>& ledger) {
   std::string text =
-      "\n| invariant | stages that promise it | tests with a mistake planted for it | mutants that "
-      "it "
-      "catches first | mutants meant for it, caught earlier | treated in |\n"
+      "| invariant | stages that promise it | tests with a mistake planted for it | mutants "
+      "that it catches first | mutants meant for it, caught earlier | treated in |\n"
       "| --- | --- | --- | --- | --- | --- |\n";
   for (const LedgerEntry& entry : ledger) {
     std::string walkthroughs;

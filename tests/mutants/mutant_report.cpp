@@ -127,7 +127,7 @@ std::string quoted(const std::vector<std::string>& names) {
 }
 
 std::string causes_table(const MutantReport& report) {
-  std::string text = "\n| mutant | mistake | named as its cause |\n| --- | --- | --- |\n";
+  std::string text = "| mutant | mistake | named as its cause |\n| --- | --- | --- |\n";
   for (const MutantRow& row : report.hunted())
     if (!row.causes.empty())
       text += "| " + row.name + " | " + row.mistake + " | " + quoted(row.causes) + " |\n";
@@ -135,7 +135,7 @@ std::string causes_table(const MutantReport& report) {
 }
 
 std::string no_causes_table(const MutantReport& report) {
-  std::string text = "\n| mutants | why their weights show nothing |\n| --- | --- |\n";
+  std::string text = "| mutants | why their weights show nothing |\n| --- | --- |\n";
   std::vector<std::pair<std::string, std::string>> rows;  // reason, names
   for (const MutantRow& row : report.hunted()) {
     if (row.why_no_cause.empty()) continue;
