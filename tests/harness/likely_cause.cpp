@@ -75,7 +75,7 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
       return {mistake.cause, mistake.sentence};
     if (in_proportion.id.empty() && explain_proportions(e, expected))
       in_proportion = {mistake.cause,
-                       mistake.sentence + "; besides, weights are lost and the sum is wrong"};
+                       mistake.sentence + ", and besides weights are lost and the sum is wrong"};
   }
   const LikelyCause cause = cause_of_pattern(e, arithmetic);
   return cause.id.empty() ? in_proportion : cause;

@@ -326,8 +326,8 @@ class Mistakes {
 std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head) {
   const int kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
   const int pages = num_pages(problem.seq_lens[seq], problem.block_size);
-  // read(page, block): where in the cache, as (block, KV head) and an offset in the page, the value of
-  // (offset, dimension) is read.
+  // read(page, block): where in the cache, as (block, KV head) and an offset in the page, the value
+  // of (offset, dimension) is read.
   const auto from = [=](auto page_of, auto offset_in_page) {
     return [=](DecodeProblem& p) {
       const Tensor values = p.value_cache;

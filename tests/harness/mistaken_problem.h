@@ -25,8 +25,8 @@ struct MistakenReading {
   std::function<void(DecodeProblem& problem)> edit;
 };
 
-/// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds for
-/// that (sequence, head) alone. `problem` must outlive them.
+/// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds
+/// for that (sequence, head) alone. `problem` must outlive them.
 std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head);
 
 /// The same for values.

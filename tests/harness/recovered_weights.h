@@ -55,7 +55,8 @@ struct RecoveredWeights {
   int head = 0;
   /// [slots.labels()], of the KV head that the query head belongs to.
   Eigen::VectorXd weights;
-  /// [num_kv_heads], all the weight on each KV head; empty if there are more than head_size of them.
+  /// [num_kv_heads], all the weight on each KV head; empty if there are more than head_size of
+  /// them.
   Eigen::VectorXd by_kv_head;
 };
 

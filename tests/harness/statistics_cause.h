@@ -6,8 +6,8 @@
 namespace paged {
 
 /// What logits, maximum and LSE of one (sequence, head) say. What moves all logits of a head alike,
-/// such as an ALiBi position that is one off, no weight can show. What a run doesn't hand out is not
-/// looked at.
+/// such as an ALiBi position that is one off, no weight can show. What a run doesn't hand out is
+/// not looked at.
 class StatisticsCause {
  public:
   /// `outputs` of a run of `problem`. All must outlive this object.

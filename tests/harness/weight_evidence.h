@@ -1,4 +1,5 @@
-// Recovered weights of one (sequence, head) beside what they must be, and what can be read off them.
+// Recovered weights of one (sequence, head) beside what they must be, and what can be read off
+// them.
 #pragma once
 #include "reference/decode_attention.h"
 #include "tests/harness/recovered_weights.h"

@@ -99,14 +99,14 @@ LikelyCause nothing_weighs(const Evidence& e) {
     return {
         "nothing-weighs",
         "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
-        "far above those of the tokens; or no page is walked"};
+        "far above those of the tokens, or no page is walked"};
   return {"nothing-weighs",
           "no token has any weight: no page is walked, no partition is merged, or the output is "
           "written by threads that have no sum"};
 }
 
-/// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an implementation
-/// that is right but for where it reads values.
+/// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an
+/// implementation that is right but for where it reads values.
 Eigen::VectorXd kv_heads_read_through(const Evidence& e,
                                       const std::function<void(DecodeProblem& problem)>& edit) {
   DecodeProblem units = e.problem;
@@ -137,8 +137,8 @@ bool is_explained_by(const MistakenReading& mistake, const Evidence& e) {
                Eigen::VectorXd::Constant(by_head.size(), std::max(0.002, 2 * least)));
 }
 
-/// Values that are right, but of another place: with `layouts`, of another place in the page, else of
-/// another page of the KV head.
+/// Values that are right, but of another place: with `layouts`, of another place in the page, else
+/// of another page of the KV head.
 LikelyCause values_read_elsewhere(const Evidence& e, bool layouts) {
   if (e.got().cwiseAbs().maxCoeff() == 0) return {};
   for (const MistakenReading& mistake :
@@ -368,8 +368,8 @@ LikelyCause partitions_not_rescaled(const Evidence& e) {
               "is merged without rescaling it"};
 }
 
-/// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W warps
-/// a thread takes every 32 W-th token.
+/// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W
+/// warps a thread takes every 32 W-th token.
 LikelyCause warps_not_combined(const Evidence& e) {
   if (!e.is_within_sequence() || e.seq_len() <= 32) return {};
   for (const int warps : {2, 4, 8})
@@ -382,8 +382,8 @@ LikelyCause warps_not_combined(const Evidence& e) {
   return {};
 }
 
-/// The weights of logits that were rounded to f16. A logit near the middle between two numbers of f16
-/// may have gone either way, so a few tokens may be off by a step.
+/// The weights of logits that were rounded to f16. A logit near the middle between two numbers of
+/// f16 may have gone either way, so a few tokens may be off by a step.
 LikelyCause logits_in_f16(const Evidence& e) {
   if (!e.is_within_sequence() || !(e.attention.maximum < 65000)) return {};
   const Eigen::VectorXd rounded = e.attention.logits.unaryExpr(
