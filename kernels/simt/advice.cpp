@@ -9,7 +9,8 @@ const char* advice_for(FindingKind kind) {
       return "Check the index against the extent of the buffer, the last block and the last page "
              "included.";
     case FindingKind::uninitialised_read:
-      return "Upload or write these bytes before a kernel reads them, or do not read them.";
+      return "Do not read these bytes, or let them be written first: by this kernel before a "
+             "barrier, by an earlier one, or by the host.";
     case FindingKind::data_race:
       return "Put __syncthreads() between the two accesses (__syncwarp() if they are of one warp), "
              "or give each thread memory of its own.";

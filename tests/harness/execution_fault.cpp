@@ -34,9 +34,10 @@ Fault fault_of(const Finding& finding) {
   return {to_string(finding), invariant_broken_by(finding.kind)};
 }
 
-bool stopped_a_launch(const std::vector<Fault>& faults) {
+bool spoil_results(const std::vector<Fault>& faults) {
   return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
-    return fault.breaks == "in-bounds" || fault.breaks == "no-barrier-divergence";
+    return fault.breaks == "in-bounds" || fault.breaks == "no-barrier-divergence" ||
+           fault.breaks == "no-race";
   });
 }
 

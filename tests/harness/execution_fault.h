@@ -20,9 +20,9 @@ const char* invariant_broken_by(FindingKind kind);
 /// A finding with the invariant that it breaks.
 Fault fault_of(const Finding& finding);
 
-/// Whether one of them may have stopped the launch, so that its results are nobody's: bad accesses and
-/// threads that wait for each other in vain do.
-bool stopped_a_launch(const std::vector<Fault>& faults);
+/// Whether results mean nothing beside them: bad accesses, and threads that wait for each other in
+/// vain, may have stopped the launch; after a race, results depend on the order of threads.
+bool spoil_results(const std::vector<Fault>& faults);
 
 /// Something written where it must not be.
 Fault damage_fault(std::string text);

@@ -84,7 +84,7 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
   verdict.record = kernel.take_record();
   verdict.counts = kernel.device().take_counts().phases.total();
   const std::vector<Fault> faults = kernel.take_attributed_faults();
-  if (!verdict.held && verdict.suspect && !stopped_a_launch(faults)) add_diagnosis(verdict, kernel);
+  if (!verdict.held && verdict.suspect && !spoil_results(faults)) add_diagnosis(verdict, kernel);
   verdict.suspect.reset();
   if (!faults.empty()) {
     // A finding is the cause, a wrong result its symptom: the finding comes first.

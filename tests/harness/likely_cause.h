@@ -26,6 +26,7 @@ struct Diagnosis {
   /// weight 0.0000, reference 0.3127; likely cause: the last token is left out"
   std::string text;
   LikelyCause cause;
+  bool weights_differ = false;  ///< from the reference's; false, too, where they were not recovered
 };
 
 /// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for

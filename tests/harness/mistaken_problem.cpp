@@ -27,6 +27,7 @@ class Mistakes {
     tables();
     sparsity();
     keys();
+    dimensions();
   }
   std::vector<MistakenProblem> take() { return std::move(all_); }
 
@@ -47,6 +48,9 @@ class Mistakes {
           [](DecodeProblem& p) { p.k_scale = 1; });
       add("k-scale", "the keys are multiplied by v_scale",
           [](DecodeProblem& p) { p.k_scale = p.v_scale; });
+      add("scales-swapped", "k_scale and v_scale are swapped",
+          [](DecodeProblem& p) { p.k_scale = p.v_scale; });
+      all_.back().factor = static_cast<double>(problem_.k_scale) / problem_.v_scale;
     }
     if (problem_.alibi_slopes.empty()) return;
     add("alibi-sign", "the ALiBi bias has the wrong sign: it favours old tokens",
@@ -83,6 +87,45 @@ class Mistakes {
       if (other != head_)
         add("wrong-query", "the query is that of head " + std::to_string(other),
             use_query(seq_, other));
+  }
+
+  /// Keeps of the query those dimensions of which `keep` says so.
+  void add_dimensions(std::string sentence, std::function<bool(int dim)> keep) {
+    add("dimensions-lost", std::move(sentence), [keep, seq = seq_, head = head_](DecodeProblem& p) {
+      const std::int64_t row = (static_cast<std::int64_t>(seq) * p.num_heads + head) * p.head_size;
+      for (int dim = 0; dim < p.head_size; ++dim)
+        if (!keep(dim)) p.query.write(row + dim, 0);
+    });
+  }
+
+  /// Parts of the dot product as thread groups deal it out: 1, 2 or 4 lanes, vectors in turn.
+  void dimensions() {
+    const int lanes = problem_.block_size >= 32 ? 1 : 32 / problem_.block_size;
+    const int vector = std::max(16 / (lanes * static_cast<int>(size_in_bytes(problem_.scalar))), 1);
+    for (int lane = 0; lane < lanes && lanes > 1; ++lane)
+      add_dimensions(
+          "the lanes of a thread group are not added: dot products have the dimensions of "
+          "lane " +
+              std::to_string(lane) + " alone",
+          [=](int dim) { return dim / vector % lanes == lane; });
+    for (int lost = 0; lost < vector; ++lost)
+      add_dimensions("a partial sum of the dot products is lost: that of every " +
+                         std::to_string(vector) + "th dimension from " + std::to_string(lost) +
+                         " on",
+                     [=](int dim) { return dim % vector != lost; });
+    if (lanes == 1) return;
+    // Lanes take neighbouring parts of the key, and of the query every `lanes`-th vector.
+    add("dimensions-mixed", "dimensions of the query meet other dimensions of the key",
+        [=, seq = seq_, head = head_](DecodeProblem& p) {
+          const Tensor query = p.query;
+          const std::int64_t row =
+              (static_cast<std::int64_t>(seq) * p.num_heads + head) * p.head_size;
+          const int part = p.head_size / lanes;
+          for (int dim = 0; dim < p.head_size; ++dim) {
+            const int of_query = (dim % part / vector * lanes + dim / part) * vector + dim % vector;
+            p.query.copy_element(row + dim, query, row + of_query);
+          }
+        });
   }
 
   /// Whether the row of the sequence has blocks for so many tokens.
@@ -142,6 +185,13 @@ class Mistakes {
                 {row, row + pages_});
     }
     // Rows taken to be as wide as the longest sequence needs.
+    const auto own = problem_.block_tables.begin() + std::int64_t{seq_} * pages_;
+    if (pages_ < problem_.max_num_blocks_per_seq)
+      add_row("wrong-table-row",
+              "rows of the block table are taken to be " + std::to_string(pages_) +
+                  " entries wide, as this sequence needs, and they are " +
+                  std::to_string(problem_.max_num_blocks_per_seq),
+              {own, own + pages_});
     const int needed = num_pages(problem_.shape().max_seq_len, problem_.block_size);
     const auto first = problem_.block_tables.begin() + std::int64_t{seq_} * needed;
     if (needed < problem_.max_num_blocks_per_seq)
@@ -189,6 +239,47 @@ class Mistakes {
                                          key_index(p, block, other, offset, dim));
               });
             });
+    if (head_ != kv_head_)
+      add("wrong-kv-head",
+          "the query head is taken for the KV head: keys are those of page " +
+              std::to_string(head_) + " from the block's first on",
+          [this_problem = &problem_, own = kv_head_, head = head_](DecodeProblem& p) {
+            const std::int64_t elements = std::int64_t{p.head_size} * p.block_size;
+            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+              const std::int64_t from = key_index(p, block, 0, offset, dim) + head * elements;
+              if (from < p.key_cache.size())
+                p.key_cache.copy_element(key_index(p, block, own, offset, dim),
+                                         this_problem->key_cache, from);
+            });
+          });
+    add_key_layout("keys are read in the layout of values",
+                   [](const DecodeProblem& p, int offset, int dim) {
+                     return value_offset_in_page(offset, dim, p.block_size);
+                   });
+    add_key_layout(
+        "keys are read as [block_size, head_size]",
+        [](const DecodeProblem& p, int offset, int dim) { return offset * p.head_size + dim; });
+    if (problem_.num_kv_heads > 1)
+      add("key-strides", "strides of block and head are swapped in the key cache",
+          [this_problem = &problem_, own = kv_head_](DecodeProblem& p) {
+            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+              const std::int64_t page = block + std::int64_t{own} * p.num_kv_heads;
+              p.key_cache.copy_element(
+                  key_index(p, block, own, offset, dim), this_problem->key_cache,
+                  key_index(p, page / p.num_kv_heads, static_cast<int>(page % p.num_kv_heads),
+                            offset, dim));
+            });
+          });
+    add("table-ignored", "keys are read from the logical block, as if it were the physical one",
+        [this_problem = &problem_, own = kv_head_, seq = seq_, pages = pages_](DecodeProblem& p) {
+          const std::int32_t* row = p.block_table(seq);
+          for (int page = 0; page < std::min<std::int64_t>(pages, p.num_blocks()); ++page)
+            for (int offset = 0; offset < p.block_size; ++offset)
+              for (int dim = 0; dim < p.head_size; ++dim)
+                p.key_cache.copy_element(key_index(p, row[page], own, offset, dim),
+                                         this_problem->key_cache,
+                                         key_index(p, page, own, offset, dim));
+        });
     // Whole vectors of another width: those of the scalar type beside an fp8 cache.
     const int x = key_vector_width(static_cast<int>(size_in_bytes(problem_.scalar)));
     if (is_fp8(problem_.cache()))
@@ -205,6 +296,18 @@ class Mistakes {
           });
   }
 
+  template <typename OffsetInPage>
+  void add_key_layout(std::string sentence, OffsetInPage offset_in_page) {
+    add("key-layout", std::move(sentence),
+        [this_problem = &problem_, own = kv_head_, offset_in_page](DecodeProblem& p) {
+          for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+            p.key_cache.copy_element(
+                key_index(p, block, own, offset, dim), this_problem->key_cache,
+                key_index(p, block, own, 0, 0) + offset_in_page(p, offset, dim));
+          });
+        });
+  }
+
   template <typename Visitor>
   static void for_each_key(const DecodeProblem& p, Visitor visit) {
     for (std::int64_t block = 0; block < p.num_blocks(); ++block)
@@ -219,6 +322,61 @@ class Mistakes {
 };
 
 }  // namespace
+
+std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head) {
+  const int kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
+  const int pages = num_pages(problem.seq_lens[seq], problem.block_size);
+  // read(page, block): where in the cache, as (block, KV head) and an offset in the page, the value
+  // of (offset, dimension) is read.
+  const auto from = [=](auto page_of, auto offset_in_page) {
+    return [=](DecodeProblem& p) {
+      const Tensor values = p.value_cache;
+      const std::int64_t elements = std::int64_t{p.head_size} * p.block_size;
+      for (int page = 0; page < pages; ++page) {
+        const std::int64_t block = p.block_table(seq)[page];
+        const std::int64_t first = page_of(p, page, block) * elements;
+        if (first + elements > values.size()) continue;
+        for (int offset = 0; offset < p.block_size; ++offset)
+          for (int dim = 0; dim < p.head_size; ++dim)
+            p.value_cache.copy_element(value_index(p, block, kv_head, offset, dim), values,
+                                       first + offset_in_page(p, offset, dim));
+      }
+    };
+  };
+  const auto own_page = [=](const DecodeProblem& p, int, std::int64_t block) {
+    return block * p.num_kv_heads + kv_head;
+  };
+  const auto own_offset = [](const DecodeProblem& p, int offset, int dim) {
+    return value_offset_in_page(offset, dim, p.block_size);
+  };
+  std::vector<MistakenReading> readings = {
+      {"value-layout", "values are read as [block_size, head_size]",
+       from(own_page, [](const DecodeProblem& p, int offset,
+                         int dim) { return offset * p.head_size + dim; })},
+      {"value-layout",
+       "vectors of values are taken from [block_size, head_size], as if they held tokens",
+       from(own_page,
+            [](const DecodeProblem& p, int offset, int dim) {
+              const int x = 16 / static_cast<int>(size_in_bytes(p.scalar));
+              return offset / x * x * p.head_size + dim / x * x + offset % x;
+            })},
+      {"value-strides", "strides of block and head are swapped in the value cache",
+       from([=](const DecodeProblem& p, int,
+                std::int64_t block) { return block + std::int64_t{kv_head} * p.num_kv_heads; },
+            own_offset)},
+      {"table-ignored", "values are read from the logical block, as if it were the physical one",
+       from([=](const DecodeProblem& p, int page,
+                std::int64_t) { return std::int64_t{page} * p.num_kv_heads + kv_head; },
+            own_offset)}};
+  if (head != kv_head)
+    readings.push_back({"wrong-kv-head",
+                        "the query head is taken for the KV head: values are those of page " +
+                            std::to_string(head) + " from the block's first on",
+                        from([=](const DecodeProblem& p, int,
+                                 std::int64_t block) { return block * p.num_kv_heads + head; },
+                             own_offset)});
+  return readings;
+}
 
 std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head) {
   return Mistakes(problem, seq, head).take();

@@ -14,10 +14,22 @@ struct MistakenProblem {
   std::string cause;     ///< id, as in LikelyCause
   std::string sentence;  ///< what is wrong
   std::function<DecodeProblem()> problem;
+  double factor = 1;  ///< of all weights besides
 };
 
-/// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds for
-/// that (sequence, head) alone. `problem` must outlive them.
+/// A mistake about where values are read, whatever they are.
+struct MistakenReading {
+  std::string cause;
+  std::string sentence;
+  /// Puts into the sequence's pages of the value cache what is read there by mistake.
+  std::function<void(DecodeProblem& problem)> edit;
+};
+
+/// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds
+/// for that (sequence, head) alone. `problem` must outlive them.
 std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head);
+
+/// The same for values.
+std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head);
 
 }  // namespace paged

@@ -99,6 +99,23 @@ RecoveredWeights recover_weights(KernelUnderTest& kernel, const DecodeProblem& p
   return recovered;
 }
 
+Eigen::VectorXd weights_read_through(const DecodeProblem& problem, int seq, int head,
+                                     const std::function<void(DecodeProblem& problem)>& edit) {
+  const SlotsOfSequence slots(problem, seq);
+  const int own_kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
+  const auto label = [&](std::int64_t block, int kv_head, int offset) {
+    return kv_head == own_kv_head ? slots.label(block, offset) : -1;
+  };
+  Eigen::VectorXd weights(slots.labels());
+  for_each_run(problem, slots.labels(), label, [&](DecodeProblem units, int first) {
+    edit(units);
+    const HeadAttention attention = attend(units, gather(units, seq, own_kv_head), seq, head);
+    for (int dim = 0; dim < std::min(problem.head_size, slots.labels() - first); ++dim)
+      weights[first + dim] = attention.output[dim] / value_scale(problem);
+  });
+  return weights;
+}
+
 ExpectedWeights expected_weights(const DecodeProblem& problem, const StageArithmetic& arithmetic,
                                  int seq, int head, const SlotsOfSequence& slots) {
   const double scale = value_scale(problem);

@@ -55,13 +55,19 @@ struct RecoveredWeights {
   int head = 0;
   /// [slots.labels()], of the KV head that the query head belongs to.
   Eigen::VectorXd weights;
-  /// [num_kv_heads], all the weight on each KV head; empty if there are more than head_size of them.
+  /// [num_kv_heads], all the weight on each KV head; empty if there are more than head_size of
+  /// them.
   Eigen::VectorXd by_kv_head;
 };
 
 /// Reads them in ceil(slots / head_size) + 1 runs.
 RecoveredWeights recover_weights(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
                                  int head);
+
+/// What recover_weights() reads of an implementation that is right but for where it reads values:
+/// `edit` puts into the value cache what that is.
+Eigen::VectorXd weights_read_through(const DecodeProblem& problem, int seq, int head,
+                                     const std::function<void(DecodeProblem& problem)>& edit);
 
 /// What the weights must be, and how far off.
 struct ExpectedWeights {

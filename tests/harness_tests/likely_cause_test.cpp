@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 namespace paged {
 namespace {
@@ -113,6 +114,10 @@ const Expected kExpected[] = {
     {Mistake::keys_ignored, "keys-ignored"},
     {Mistake::sum_not_rescaled, "denominator"},
     {Mistake::partitions_not_rescaled, "partition-not-rescaled", with_partitions},
+    {Mistake::table_ignored_for_keys, "table-ignored"},
+    {Mistake::table_ignored_for_values, "table-ignored"},
+    {Mistake::dot_of_lane_0, "dimensions-lost"},
+    {Mistake::sum_of_lane_0, "part-in-denominator"},
 };
 
 std::string name_of(Mistake mistake) {
@@ -184,14 +189,32 @@ TEST(LikelyCauseOfNothing, StagesOfTheProjectHaveNone) {
   }
 }
 
-// Mistakes that leave weights alone: the report says where to look instead.
-TEST(LikelyCauseOfNothing, MistakesOutsideTheWeightsHaveNone) {
+// Mistakes that leave weights alone.
+TEST(LikelyCauseOfStatistics, IsTheMistake) {
   PlainDevice device;
-  for (const Mistake mistake : {Mistake::alibi_off_by_one, Mistake::lse_unwritten}) {
+  const DecodeProblem problem = build_case(with_alibi(ScalarType::f32)).problem;
+  for (const auto& [mistake, cause] : {std::pair(Mistake::alibi_off_by_one, "alibi-position"),
+                                       std::pair(Mistake::lse_unwritten, "lse-unwritten")}) {
     const Stage stage = plain_stage(mistake, {ScalarType::f32});
     KernelUnderTest kernel(stage, device);
-    expect_no_cause(kernel, build_case(with_alibi(ScalarType::f32)).problem);
+    for (int seq = 0; seq < problem.num_seqs(); ++seq)
+      for (int head = 0; head < problem.num_heads; ++head) {
+        const Diagnosis diagnosis = diagnose(kernel, problem, seq, head);
+        EXPECT_TRUE(is_right(diagnosis)) << diagnosis.text;
+        EXPECT_EQ(diagnosis.cause.id, cause) << diagnosis.text;
+      }
   }
+}
+
+TEST(LikelyCauseOfStatistics, WhereNothingExplainsThemTheReportSaysWhereToLook) {
+  PlainDevice device;
+  const Stage stage = plain_stage(Mistake::values_clamped, {ScalarType::f32});
+  KernelUnderTest kernel(stage, device);
+  const DecodeProblem problem = build_case(three_sequences(ScalarType::f32)).problem;
+  const Diagnosis diagnosis = diagnose(kernel, problem, 0, 0);
+  EXPECT_TRUE(is_right(diagnosis)) << diagnosis.text;
+  EXPECT_EQ(diagnosis.cause.id, "");
+  EXPECT_NE(diagnosis.text.find("look at the values"), std::string::npos) << diagnosis.text;
 }
 
 // ---- in the report ------------------------------------------------------------------------------

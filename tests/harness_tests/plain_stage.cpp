@@ -172,9 +172,11 @@ class PlainAttention {
   }
 
   float key(const Token& token, int kv_head, int dim) const {
+    const std::int64_t block =
+        has(Mistake::table_ignored_for_keys) ? token.position / a_.block_size : token.block;
     const int x = 16 / bytes_of(has(Mistake::x_of_scalar_type) ? a_.scalar : a_.cache);
     const int in_page = (dim / x * a_.block_size + token.offset) * x + dim % x;
-    return cached(a_.key_cache, token.block, a_.key_block_stride,
+    return cached(a_.key_cache, block, a_.key_block_stride,
                   head_start(kv_head, a_.key_head_stride) + in_page);
   }
 
@@ -191,10 +193,18 @@ class PlainAttention {
     return query;
   }
 
+  /// Lanes of a thread group take vectors in turn, together 16 bytes of query.
+  bool is_of_lane_0(int dim) const {
+    const int lanes = 32 / a_.block_size;
+    return dim / (16 / (lanes * bytes_of(a_.scalar))) % lanes == 0;
+  }
+
   float logit_of(const Token& token, const std::vector<float>& query, int seq, int head,
                  int kv_head) const {
     float dot = 0;
-    for (int dim = 0; dim < a_.head_size; ++dim) dot += query[dim] * key(token, kv_head, dim);
+    for (int dim = 0; dim < a_.head_size; ++dim)
+      if (!has(Mistake::dot_of_lane_0) || is_of_lane_0(dim))
+        dot += query[dim] * key(token, kv_head, dim);
     if (has(Mistake::keys_ignored)) dot = 0;
     const float k_scale = has(Mistake::k_scale_dropped) ? 1.0F : a_.k_scale;
     float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (k_scale * dot);
@@ -215,7 +225,7 @@ class PlainAttention {
     float sum = 0;
     for (Token& token : tokens) {
       token.weight = token.is_valid ? std::exp(token.weight - maximum) : 0.0F;
-      sum += token.weight;
+      if (!has(Mistake::sum_of_lane_0) || token.position % 32 == 0) sum += token.weight;
       if (!token.is_valid && has(Mistake::tail_weighs_exp_of_zero)) sum += std::exp(-maximum);
     }
     return sum;
@@ -338,7 +348,9 @@ class PlainAttention {
       if (!token.is_valid && !has(Mistake::tail_weight_zero_times_value)) continue;
       const bool is_last = &token == &tokens.back() || !(&token + 1)->is_valid;
       if (has(Mistake::last_value_dropped) && is_last) continue;
-      float value = cached(a_.value_cache, token.block, a_.value_block_stride, i);
+      const std::int64_t block =
+          has(Mistake::table_ignored_for_values) ? token.position / a_.block_size : token.block;
+      float value = cached(a_.value_cache, block, a_.value_block_stride, i);
       if (has(Mistake::values_clamped)) value = std::clamp(value, -2.0F, 2.0F);
       if (has(Mistake::first_value_doubled) && token.position == 0) value *= 2;
       sum += token.weight * value;
@@ -464,6 +476,10 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::position_bias_unasked, "position_bias_unasked", {"token-order"}},
       {Mistake::sum_not_rescaled, "sum_not_rescaled", {"probability-mass"}},
       {Mistake::partitions_not_rescaled, "partitions_not_rescaled", {"partition-invariance"}},
+      {Mistake::table_ignored_for_keys, "table_ignored_for_keys", {"block-permutation"}},
+      {Mistake::table_ignored_for_values, "table_ignored_for_values", {"block-permutation"}},
+      {Mistake::dot_of_lane_0, "dot_of_lane_0", {"reference"}},
+      {Mistake::sum_of_lane_0, "sum_of_lane_0", {"probability-mass"}},
       {Mistake::values_clamped, "values_clamped", {"value-linearity"}},
       {Mistake::output_carried_over, "output_carried_over", {"value-linearity", "determinism"}},
       {Mistake::k_scale_dropped, "k_scale_dropped", {"fp8-scale"}},

@@ -74,6 +74,10 @@ enum class Mistake {
   position_bias_unasked,    ///< older tokens weigh less without any slope
   sum_not_rescaled,         ///< exponentials of an earlier, smaller maximum stay in the sum
   partitions_not_rescaled,  ///< V2: each partition's exponentials are of its own maximum
+  table_ignored_for_keys,
+  table_ignored_for_values,
+  dot_of_lane_0,  ///< the lanes of a thread group are not added: dimensions of the others are lost
+  sum_of_lane_0,  ///< the lanes of a warp are not added: the sum has every 32nd token
   // values and addresses
   values_clamped,       ///< to +-2
   output_carried_over,  ///< a quarter of what was left of the head before is added

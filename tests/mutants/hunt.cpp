@@ -1,6 +1,7 @@
 #include "tests/mutants/hunt.h"
 
 #include "tests/mutants/cache_trial.h"
+#include "tests/mutants/cause_hunt.h"
 
 #include <algorithm>
 
@@ -114,6 +115,13 @@ std::optional<bool> HuntingGround::keeps(const Stage& stage, Device& device,
   return {};
 }
 
+void HuntingGround::for_each_case(
+    const Invariant& invariant, const KernelUnderTest& kernel,
+    const std::function<bool(const Case& c, std::uint64_t seed)>& visit) {
+  for (const HuntingCase& c : cases_of(invariant))
+    if (kernel.supports(c.built.problem) && !visit(c.built, seed_)) return;
+}
+
 Stage stage_of(const Mutant& mutant) {
   Stage stage = mutant.kernel->stage();
   // Stage 1 has its sizes at run time and says that it has them all.
@@ -130,10 +138,13 @@ HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& devi
     return result;
   }
   result.first = hunt(mutant, ground, device, only);
-  if (only.empty() && !ground.has_one_case())
+  if (only.empty() && !ground.has_one_case()) {
+    result.causes = hunt_causes(mutant, ground, device);
     result.complaint = complaint_about(result, ground, device);
-  else if (result.first.caught_by.empty())
+    if (result.complaint.empty()) result.complaint = complaint_about_causes(mutant, result.causes);
+  } else if (result.first.caught_by.empty()) {
     result.complaint = "is not caught" + (only.empty() ? "" : " by " + only);
+  }
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/harness/invariant.h"
 #include "tests/mutants/mutant.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ class HuntingGround {
   /// Whether a stage keeps an invariant on one of its cases; nothing if it is not built for it.
   std::optional<bool> keeps(const Stage& stage, Device& device, const std::string& invariant,
                             const std::string& case_name);
+  /// Calls `visit` for each case of an invariant that a kernel supports, until it says false.
+  void for_each_case(const Invariant& invariant, const KernelUnderTest& kernel,
+                     const std::function<bool(const Case& c, std::uint64_t seed)>& visit);
 
  private:
   struct HuntingCase {
@@ -50,11 +54,25 @@ class HuntingGround {
   std::map<std::string, std::vector<HuntingCase>> cases_;
 };
 
+/// How often something was said of a mutant's wrong results, and what in the first case.
+struct Said {
+  int cases = 0;
+  std::string example;
+};
+
+/// The likely causes that the recovered weights of wrong results, and statistics, point at.
+struct NamedCauses {
+  std::map<std::string, Said> causes;  ///< by id
+  Said unexplained;                    ///< weights are wrong, and nothing explains them
+  bool any() const { return !causes.empty() || unexplained.cases > 0; }
+};
+
 /// The outcome for one mutant.
 struct HuntResult {
   Mutant mutant;
   Catch first;
-  Catch meant;            ///< by the invariant that is there for it, if another one was first
+  Catch meant;  ///< by the invariant that is there for it, if another one was first
+  NamedCauses causes;
   std::string complaint;  ///< "" if it went as its description says, else what did not
 };
 

@@ -7,6 +7,7 @@
 #include "tests/harness/text_table.h"
 #include "tests/mutants/cache_trial.h"
 #include "tests/mutants/hunt.h"
+#include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant_report.h"
 #include "tests/mutants/mutant_story.h"
 #include "tests/mutants/recipe.h"
@@ -27,7 +28,10 @@ struct Options {
   std::vector<std::string> groups, names, merged, written, checked;
   std::optional<std::string> json, invariant, case_name;
   std::optional<int> seeds_asked;
+  int first_seed = 1;
+  bool no_mutants = false;
   bool no_recipes = false;
+  bool ledger = false;
 
   /// Who asks for one mutant wants to know about it, not about false alarms.
   int seeds() const { return seeds_asked.value_or(names.empty() ? 1 : 0); }
@@ -36,14 +40,24 @@ struct Options {
 MutantRow row_of(const HuntResult& result) {
   const Mutant& mutant = result.mutant;
   const Catch& first = result.first;
-  return {mutant.name,      mutant.group,
-          mutant.mistake,   mutant.proof,
-          first.caught_by,  first.invariant,
-          first.case_name,  first.family,
-          first.message,    first.cases,
-          result.complaint, mutant.kernel->stage != nullptr,
-          mutant.bugs,      {},
-          mutant.meant,     {}};
+  MutantRow row;
+  row.name = mutant.name;
+  row.group = mutant.group;
+  row.mistake = mutant.mistake;
+  row.proof = mutant.proof;
+  row.meant = mutant.meant;
+  row.caught_by = first.caught_by;
+  row.invariant = first.invariant;
+  row.case_name = first.case_name;
+  row.family = first.family;
+  row.message = first.message;
+  row.cases = first.cases;
+  row.complaint = result.complaint;
+  row.for_recipes = mutant.kernel->stage != nullptr;
+  row.bugs = mutant.bugs;
+  for (const auto& [cause, said] : result.causes.causes) row.causes.push_back(cause);
+  row.why_no_cause = mutant.why_no_cause;
+  return row;
 }
 
 std::vector<Mutant> chosen_mutants(const Options& options) {
@@ -71,7 +85,7 @@ void check_built_for(const Mutant& mutant, const CaseSpec& spec) {
 void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& recipes, Device& device,
                        MutantReport& report, Progress& progress) {
   report.seeds = options.seeds();
-  for (int seed = 1; seed <= options.seeds(); ++seed) {
+  for (int seed = options.first_seed; seed < options.first_seed + options.seeds(); ++seed) {
     HuntingGround ground(seed);
     for (const Stage& stage : stages(Backend::cpu)) {
       progress.show("right stage " + std::to_string(stage.number) + ", seed " +
@@ -96,7 +110,8 @@ void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& reci
 
 MutantReport hunt_all(const Options& options) {
   MutantReport report;
-  const std::vector<Mutant> mutants = chosen_mutants(options);
+  const std::vector<Mutant> mutants =
+      options.no_mutants ? std::vector<Mutant>() : chosen_mutants(options);
   const std::unique_ptr<Device> device = make_cpu_device();
   std::vector<PreparedRecipe> recipes;
   if (!options.no_recipes)
@@ -152,7 +167,14 @@ int run(const Options& options) {
       documents_are_true = false;
       std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
     }
-  return report.all_well() && documents_are_true ? 0 : 1;
+  bool ledger_is_whole = true;
+  if (options.ledger)
+    for (const std::string& missing :
+         missing_partners(ledger_of(report, PAGED_PROJECT_DIRECTORY))) {
+      ledger_is_whole = false;
+      std::cout << "docs/ledger.md: " << missing << '\n';
+    }
+  return report.all_well() && documents_are_true && ledger_is_whole ? 0 : 1;
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -174,6 +196,12 @@ int parse_and_run(int argc, char** argv) {
       .add_option("--seeds", options.seeds_asked,
                   "how many seeds the right kernels are tried with; 1, or 0 with --mutant")
       ->check(CLI::Range(0, 1000000));
+  program
+      .add_option("--first-seed", options.first_seed,
+                  "the first of these seeds, to try many in slices")
+      ->check(CLI::Range(0, 1000000000))
+      ->capture_default_str();
+  program.add_flag("--no-mutants", options.no_mutants, "try the right kernels alone");
   program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
   program
       .add_option("--json", options.json, "also write the results as JSON; - is standard output")
@@ -181,6 +209,9 @@ int parse_and_run(int argc, char** argv) {
   program
       .add_option("--merge", options.merged, "hunt nothing: put together what --json has written")
       ->type_name("FILE...");
+  program.add_flag("--ledger", options.ledger,
+                   "with --merge of all groups: fail where an invariant lacks a test, a mutant, a "
+                   "stage or a walkthrough");
   program.add_option("--write-markdown", options.written, "write the tables into these documents")
       ->type_name("FILE...");
   program

@@ -38,7 +38,7 @@ void check_bugs(const Mutant& mutant) {
 }
 
 Mutant mutant_of(const nlohmann::json& json, const std::string& group,
-                 const std::string& default_source) {
+                 const nlohmann::json& of_group) {
   Mutant mutant;
   mutant.group = group;
   mutant.name = json.at("name");
@@ -47,15 +47,20 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.text = json.at("text");
   mutant.replacement = json.at("replacement");
   mutant.nth = json.value("nth", 0);
-  mutant.source = json.value("source", default_source);
+  mutant.source = json.value("source", of_group.at("source").get<std::string>());
   mutant.instances = instances_named(json.value("instances", name_of(mutant.instances)));
   mutant.expected = json.value("expected", std::vector<std::string>());
   mutant.meant = json.value("meant", "");
+  mutant.causes = json.value("cause", std::vector<std::string>());
+  mutant.why_no_cause =
+      json.value("no_cause", mutant.causes.empty() ? of_group.value("no_cause", "") : "");
   mutant.bugs = json.value("bugs", std::vector<int>());
   check_bugs(mutant);
   mutant.proof = json.value("proof", "");
   if (mutant.proof.empty() == mutant.expected.empty())
     throw InputError("the mutant " + mutant.name + " must have either \"expected\" or \"proof\"");
+  if (mutant.proof.empty() && mutant.causes.empty() == mutant.why_no_cause.empty())
+    throw InputError("the mutant " + mutant.name + " must have either \"cause\" or \"no_cause\"");
   mutant.kernel = kernel_of(mutant.name);
   if (mutant.kernel == nullptr)
     throw InputError("the mutant " + mutant.name + " is not in this build; build it again");
@@ -85,7 +90,7 @@ std::vector<Mutant> read_mutants(const std::string& group) {
     const nlohmann::json json = nlohmann::json::parse(stream);
     std::vector<Mutant> mutants;
     for (const nlohmann::json& one : json.at("mutants"))
-      mutants.push_back(mutant_of(one, group, json.at("source")));
+      mutants.push_back(mutant_of(one, group, json));
     return mutants;
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());

@@ -30,8 +30,12 @@ struct Mutant {
   /// The invariant that is there for this mistake, which must catch it by itself; "" if none is
   /// there for it alone.
   std::string meant;
-  std::vector<int> bugs;  ///< known bugs of real kernels that it repeats, numbers of bugs.json
-  std::string proof;      ///< why nothing can catch it; "" for all but equivalent mutants
+  /// Likely causes (likely_cause.h) that are right for it where its weights are wrong; empty if they
+  /// never are.
+  std::vector<std::string> causes;
+  std::string why_no_cause;  ///< why the weights show nothing
+  std::vector<int> bugs;     ///< known bugs of real kernels that it repeats, numbers of bugs.json
+  std::string proof;         ///< why nothing can catch it; "" for all but equivalent mutants
   const MutantKernel* kernel = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/marked_blocks.h"
 #include "tests/harness/text_table.h"
+#include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant.h"
 
 #include <nlohmann/json.hpp>
@@ -119,21 +120,67 @@ std::string bugs_table(const MutantReport& report) {
   return text;
 }
 
+std::string quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text;
+}
+
+std::string causes_table(const MutantReport& report) {
+  std::string text = "| mutant | mistake | named as its cause |\n| --- | --- | --- |\n";
+  for (const MutantRow& row : report.hunted())
+    if (!row.causes.empty())
+      text += "| " + row.name + " | " + row.mistake + " | " + quoted(row.causes) + " |\n";
+  return text;
+}
+
+std::string no_causes_table(const MutantReport& report) {
+  std::string text = "| mutants | why their weights show nothing |\n| --- | --- |\n";
+  std::vector<std::pair<std::string, std::string>> rows;  // reason, names
+  for (const MutantRow& row : report.hunted()) {
+    if (row.why_no_cause.empty()) continue;
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const auto& other) {
+      return other.first == row.why_no_cause;
+    });
+    if (same == rows.end())
+      rows.emplace_back(row.why_no_cause, row.name);
+    else
+      same->second += ", " + row.name;
+  }
+  for (const auto& [reason, names] : rows) text += "| " + names + " | " + reason + " |\n";
+  return text;
+}
+
 std::string table_named(const std::string& name, const MutantReport& report) {
   if (name == "zoo") return zoo_table(report);
   if (name == "equivalents") return equivalents_table(report);
   if (name == "recipes") return recipes_table(report);
+  if (name == "causes") return causes_table(report);
+  if (name == "no-causes") return no_causes_table(report);
+  if (name == "ledger") return ledger_table(ledger_of(report, PAGED_PROJECT_DIRECTORY));
   if (name == "bugs") return bugs_table(report);
   throw InputError("there is no table of mutants '" + name +
-                   "'; there are zoo, equivalents, recipes, bugs");
+                   "'; there are zoo, equivalents, recipes, causes, no-causes, ledger, bugs");
 }
 
 nlohmann::json json_of(const MutantRow& row) {
-  return {{"name", row.name},       {"group", row.group},         {"mistake", row.mistake},
-          {"proof", row.proof},     {"caught_by", row.caught_by}, {"invariant", row.invariant},
-          {"case", row.case_name},  {"family", row.family},       {"cases", row.cases},
-          {"message", row.message}, {"complaint", row.complaint}, {"decode", row.for_recipes},
-          {"bugs", row.bugs},       {"recipes", row.recipes},     {"meant", row.meant}};
+  return {{"name", row.name},
+          {"meant", row.meant},
+          {"group", row.group},
+          {"mistake", row.mistake},
+          {"proof", row.proof},
+          {"caught_by", row.caught_by},
+          {"invariant", row.invariant},
+          {"case", row.case_name},
+          {"family", row.family},
+          {"cases", row.cases},
+          {"message", row.message},
+          {"complaint", row.complaint},
+          {"decode", row.for_recipes},
+          {"bugs", row.bugs},
+          {"recipes", row.recipes},
+          {"causes", row.causes},
+          {"why_no_cause", row.why_no_cause}};
 }
 
 MutantRow row_of(const nlohmann::json& json) {
@@ -142,6 +189,7 @@ MutantRow row_of(const nlohmann::json& json) {
   row.group = json.at("group");
   row.mistake = json.at("mistake");
   row.proof = json.at("proof");
+  row.meant = json.at("meant");
   row.caught_by = json.at("caught_by");
   row.invariant = json.at("invariant");
   row.case_name = json.at("case");
@@ -150,9 +198,10 @@ MutantRow row_of(const nlohmann::json& json) {
   row.message = json.at("message");
   row.complaint = json.at("complaint");
   row.for_recipes = json.at("decode");
+  row.causes = json.at("causes").get<std::vector<std::string>>();
+  row.why_no_cause = json.at("why_no_cause");
   row.bugs = json.at("bugs").get<std::vector<int>>();
   row.recipes = json.at("recipes").get<std::vector<std::string>>();
-  row.meant = json.at("meant");
   return row;
 }
 

@@ -11,13 +11,15 @@ namespace paged {
 /// One mutant as it stands in JSON, whether it was hunted now or read from a file.
 struct MutantRow {
   std::string name, group, mistake, proof;
+  std::string meant;  ///< the invariant that is there for it, if one is
   std::string caught_by, invariant, case_name, family, message;
   int cases = 0;
   std::string complaint;
   bool for_recipes = false;  ///< decode attention: recipes have nothing to say about caches
   std::vector<int> bugs;
+  std::vector<std::string> causes;   ///< likely causes that were named where weights are wrong
+  std::string why_no_cause;          ///< why the weights show nothing
   std::vector<std::string> recipes;  ///< names of those that catch it
-  std::string meant = {};            ///< the invariant that is there for the mistake, "" for none
   std::string story = {};            ///< for people who asked for this mutant; not in JSON
 };
 
@@ -46,8 +48,8 @@ MutantReport report_of(const nlohmann::json& json);
 void print(const MutantReport& report, std::ostream& stream);
 
 /// Fills the blocks `<!-- mutants: NAME -->` of a document (tests/harness/marked_blocks.h): NAME is
-/// "zoo", "equivalents", "recipes" or "bugs". Throws InputError for another name and if there is no
-/// such block.
+/// "zoo", "equivalents", "recipes", "bugs", "causes", "no-causes" or "ledger". Throws InputError for
+/// another name and if there is no such block.
 std::string with_tables(const std::string& file, const std::string& markdown,
                         const MutantReport& report);
 

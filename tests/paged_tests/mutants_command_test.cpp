@@ -78,7 +78,7 @@ TEST_F(MutantsCommandTest, TellsOfOneMutantInFull) {
        {"pv-warps-one-step-short: the sum over warps leaves out its last step",
         "kernels/vector_pv.cuh", "  -   for (int half = kThreads / 32 / 2; half >= 1; half /= 2) {",
         "  +   for (int half = kThreads / 32 / 2; half > 1; half /= 2) {", "Caught by reference",
-        "token 16 (logical block 1, offset 0", "likely cause: token 16 is left out",
+        "token 16 (logical block 1, offset 0", "likely cause: the value of token 16 is not added",
         "Without the edit, stage 4 keeps reference on that case.", "Others' recipes"})
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " is missing in\n" << result.out;
 }

@@ -1,23 +1,10 @@
-// A schedule of the CPU machine for as long as a test needs it.
+// Schedules of the CPU machine that tests go through.
 #pragma once
-#include "kernels/simt/schedule.h"
+#include "tests/harness/schedule_scope.h"
 
 #include <vector>
 
 namespace paged {
-
-class ScheduleScope {
- public:
-  explicit ScheduleScope(const simt::Schedule& schedule) : before_(simt::current_schedule()) {
-    simt::set_schedule(schedule);
-  }
-  ~ScheduleScope() { simt::set_schedule(before_); }
-  ScheduleScope(const ScheduleScope&) = delete;
-  ScheduleScope& operator=(const ScheduleScope&) = delete;
-
- private:
-  simt::Schedule before_;
-};
 
 /// The default, and each other kind with `seeds` seeds.
 inline std::vector<simt::Schedule> every_schedule(int seeds) {

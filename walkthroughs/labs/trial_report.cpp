@@ -72,7 +72,7 @@ void print_failure(std::ostream& stream, const CheckOutcome& check) {
   stream << "  More on it: build/bin/paged explain " << check.id << '\n';
 }
 
-std::string words_of(std::string name) {
+std::string count_in_words(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
@@ -83,7 +83,7 @@ std::vector<std::string> explanations_of(const TransactionOutcome& transactions)
   std::set<std::string> explained;
   for (const CountOutcome& count : transactions.counts)
     if (!count.held() && explained.insert(count.name).second)
-      texts.push_back(words_of(count.name) + ": " + std::to_string(count.counted - count.target) +
+      texts.push_back(count_in_words(count.name) + ": " + std::to_string(count.counted - count.target) +
                       " too many on " + count.case_name + "; " + count.where);
   if (!transactions.fault.empty())
     texts.push_back("the counts may be incomplete: " + transactions.fault);
@@ -98,7 +98,7 @@ void print_counts(std::ostream& stream, const TransactionOutcome& transactions) 
                 "");
   TextTable table({"case", "count", "yours", "target", ""});
   for (const CountOutcome& count : transactions.counts) {
-    table.add_row({count.case_name, words_of(count.name), std::to_string(count.counted),
+    table.add_row({count.case_name, count_in_words(count.name), std::to_string(count.counted),
                    std::to_string(count.target), count.held() ? "" : "too many"},
                   count.held() ? Colour::plain : Colour::bad);
   }

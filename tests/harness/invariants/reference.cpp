@@ -86,8 +86,8 @@ Invariant reference() {
           "and 1024; several input families",
           "everything coarse: a wrong page, head, scale, mask or sum",
           "The first wrong element has its place, both values and how many times its bound it "
-          "is off. Then the recovered weights name the token that is most wrong and the likely "
-          "cause.",
+          "is off. Then the recovered weights name the token that is most wrong, and the likely "
+          "cause if one mistake explains them all.",
           cases,
           {},
           check,

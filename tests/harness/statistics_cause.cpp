@@ -1,0 +1,106 @@
+#include "tests/harness/statistics_cause.h"
+
+#include "tests/harness/coordinates.h"
+
+#include <cmath>
+#include <string>
+
+namespace paged {
+
+/// One number that a run handed out, and what it must be.
+struct StatisticsCause::Statistic {
+  double got, reference, bound;
+
+  bool is(double expected) const { return std::abs(got - expected) <= 2 * bound; }
+  bool is_right() const { return got == reference || std::abs(got - reference) <= bound; }
+};
+
+StatisticsCause::StatisticsCause(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                                 const ReferenceAnswer& answer, int seq, int head)
+    : problem_(problem),
+      outputs_(outputs),
+      answer_(answer),
+      seq_(seq),
+      head_(head),
+      row_(seq * problem.num_heads + head) {}
+
+LikelyCause StatisticsCause::cause() const {
+  if (seq_len() == 0) return {};
+  if (!outputs_.lse.empty()) {
+    const Statistic lse{outputs_.lse[row_], attention().lse, answer_.bounds[row_].lse};
+    if (!lse.is_right()) return of_lse(lse);
+  }
+  if (!outputs_.logits.empty()) {
+    const Statistic last = logit(seq_len() - 1);
+    if (!last.is_right()) return of_shift(last);
+  }
+  return of_maximum();
+}
+
+LikelyCause StatisticsCause::of_maximum_beside_right_logits() const {
+  if (seq_len() == 0 || outputs_.logits.empty()) return {};
+  for (int token = 0; token < seq_len(); ++token)
+    if (!logit(token).is_right()) return {};
+  return of_maximum();
+}
+
+StatisticsCause::Statistic StatisticsCause::logit(int token) const {
+  const std::size_t i = static_cast<std::size_t>(row_) * outputs_.max_seq_len + token;
+  return {outputs_.logits[i], attention().logits[token], answer_.bounds[row_].logits[token]};
+}
+
+LikelyCause StatisticsCause::of_maximum() const {
+  if (outputs_.maxima.empty()) return {};
+  const Statistic maximum{outputs_.maxima[row_],
+                          expected_statistics(attention(), answer_.arithmetic).maximum,
+                          answer_.bounds[row_].maximum};
+  if (maximum.is_right() || !std::isfinite(maximum.got)) return {};
+  const std::string numbers =
+      number(maximum.got) + ", and the greatest logit is " + number(maximum.reference);
+  if (maximum.got > maximum.reference)
+    return {"maximum", "the maximum is " + numbers +
+                           ": more than the sequence's tokens took part in the search"};
+  return {"maximum", "the maximum is " + numbers + ": not all tokens took part in the search"};
+}
+
+LikelyCause StatisticsCause::of_lse(const Statistic& lse) const {
+  if (std::isnan(lse.got)) return {"lse-unwritten", "the LSE is NaN: is it written?"};
+  if (LikelyCause cause = of_shift(lse); !cause.id.empty()) return cause;
+  if (lse.is(std::log(attention().sum)))
+    return {"lse-without-maximum", "the LSE is the logarithm of the sum alone: the maximum, " +
+                                       number(attention().maximum) + ", is not added"};
+  if (lse.is(lse.reference + attention().maximum))
+    return {"maximum",
+            "the LSE has the maximum twice: it is added, but was not subtracted from the logits"};
+  if (lse.is(lse.reference / std::log(2.0)))
+    return {"lse-in-base-2", "the LSE is a logarithm to base 2"};
+  for (int other = 0; other < static_cast<int>(answer_.attention.size()); ++other)
+    if (other != row_ && lse.is(answer_.attention[other].lse))
+      return {"statistics-of-another-row",
+              "the LSE is that of " +
+                  place(other / problem_.num_heads, other % problem_.num_heads) +
+                  ": rows of the statistics are mixed up"};
+  return {};
+}
+
+/// All logits, and so the LSE, are off by one number.
+LikelyCause StatisticsCause::of_shift(const Statistic& statistic) const {
+  if (problem_.alibi_slopes.empty()) return {};
+  const double slope = problem_.alibi_slopes[head_];
+  const auto off_by = [&](double slopes) {
+    return statistic.is(statistic.reference + slopes * slope);
+  };
+  const auto cause = [&](double slopes, const std::string& how_many, const char* from) {
+    return LikelyCause{"alibi-position",
+                       "logits, maximum and LSE are off by " + number(slopes * slope) + ", " +
+                           how_many + ", which no weight can show: the distance is counted from " +
+                           from + ", not from the last position, seq_len - 1"};
+  };
+  if (off_by(-1)) return cause(-1, "minus one ALiBi slope", "seq_len");
+  if (off_by(1)) return cause(1, "one ALiBi slope", "seq_len - 2");
+  const int last = seq_len() - 1;
+  if (off_by(last)) return cause(last, std::to_string(last) + " ALiBi slopes", "the first token");
+  return {};
+}
+
+}  // namespace paged

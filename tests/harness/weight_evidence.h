@@ -1,0 +1,57 @@
+// Recovered weights of one (sequence, head) beside what they must be, and what can be read off
+// them.
+#pragma once
+#include "reference/decode_attention.h"
+#include "tests/harness/recovered_weights.h"
+
+#include <cmath>
+#include <optional>
+
+namespace paged {
+
+/// Every number of `got` lies within `bound` of `expected`; NaN lies nowhere.
+bool agree(const Eigen::VectorXd& got, const Eigen::VectorXd& expected,
+           const Eigen::VectorXd& bound);
+
+/// Weights, what they must be, and the sequence they belong to.
+struct Evidence {
+  const DecodeProblem& problem;
+  const RecoveredWeights& recovered;
+  SlotsOfSequence slots;
+  ExpectedWeights reference;
+  HeadAttention attention;
+
+  const Eigen::VectorXd& got() const { return recovered.weights; }
+  int seq_len() const { return problem.seq_lens[recovered.seq]; }
+  int kv_head() const;
+  bool is_right() const { return agree(got(), reference.weights, reference.bound); }
+  /// Whether a token weighs enough for a ratio to the reference to mean something.
+  bool is_heavy(int token) const { return reference.weights[token] > 8 * reference.bound[token]; }
+  double ratio(int token) const { return got()[token] / reference.weights[token]; }
+  /// How far a ratio may be from a factor.
+  double ratio_bound(int token, double factor) const {
+    return (1 + std::abs(factor)) * reference.bound[token] / reference.weights[token];
+  }
+  bool has_ratio(int token, double factor) const {
+    return std::abs(ratio(token) - factor) <= ratio_bound(token, factor);
+  }
+  /// The factor between weight and reference that tokens [first, end) share, if they share one.
+  std::optional<double> common_factor(int first, int end) const;
+  /// Whether a mistake that gives the weights `expected` explains them: they agree, and better than
+  /// with the reference, so that wide bounds alone don't make an explanation.
+  bool are_explained_by(const Eigen::VectorXd& expected, const Eigen::VectorXd& bound) const {
+    return agree(got(), expected, bound) &&
+           2 * (got() - expected).lpNorm<1>() <= (got() - reference.weights).lpNorm<1>();
+  }
+  /// Whether nothing but the sequence's own tokens weighs.
+  bool is_within_sequence() const {
+    const Eigen::Index others = got().size() - seq_len();
+    return agree(got().tail(others), reference.weights.tail(others),
+                 reference.bound.tail(others) * 2);
+  }
+};
+
+Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
+                         const RecoveredWeights& recovered);
+
+}  // namespace paged

@@ -1,0 +1,492 @@
+#include "tests/harness/weight_patterns.h"
+
+#include "reference/cache_layout.h"
+#include "tests/harness/coordinates.h"
+#include "tests/harness/mistaken_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+namespace paged {
+
+std::string owner_of(const DecodeProblem& problem, std::int64_t block) {
+  for (int seq = 0; seq < problem.num_seqs(); ++seq) {
+    const std::int32_t* row = problem.block_table(seq);
+    const int pages = num_pages(problem.seq_lens[seq], problem.block_size);
+    if (std::find(row, row + pages, block) != row + pages)
+      return "sequence " + std::to_string(seq) + "'s";
+  }
+  return "nobody's";
+}
+
+bool explain_proportions(const Evidence& e, const ExpectedWeights& expected) {
+  double got = 0, sum = 0;
+  int tokens = 0;
+  for (Eigen::Index label = 0; label < e.got().size(); ++label) {
+    if (!(std::abs(e.got()[label]) > 0)) continue;
+    got += e.got()[label];
+    sum += expected.weights[label];
+    tokens += expected.weights[label] > 8 * expected.bound[label] ? 1 : 0;
+  }
+  if (tokens < 4) return false;
+  const double factor = got / sum;
+  double off = 0, off_reference = 0;
+  bool others_weigh = false;  // than the reference's
+  for (Eigen::Index label = 0; label < e.got().size(); ++label) {
+    const bool weighs = std::abs(e.got()[label]) > 0;
+    others_weigh |= weighs ? e.reference.weights[label] == 0
+                           : e.reference.weights[label] > 8 * e.reference.bound[label];
+    if (!weighs) continue;
+    const double error = std::abs(e.got()[label] - factor * expected.weights[label]);
+    if (!(error <= (1 + std::abs(factor)) * expected.bound[label])) return false;
+    off += error;
+    off_reference += std::abs(e.got()[label] - e.reference.weights[label]);
+  }
+  return others_weigh && 2 * off <= off_reference;
+}
+
+namespace {
+
+std::string list_of(const std::vector<int>& tokens) {
+  std::string text = tokens.size() == 1 ? "token " : "tokens ";
+  for (std::size_t i = 0; i < std::min<std::size_t>(tokens.size(), 4); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(tokens[i]);
+  return text + (tokens.size() > 4 ? ", ... (" + std::to_string(tokens.size()) + ")" : "");
+}
+
+/// Logits beyond these leave the range of exp() in f32.
+bool are_extreme(const HeadAttention& attention) {
+  return attention.maximum < -80 || attention.maximum > 80;
+}
+
+LikelyCause not_numbers(const Evidence& e) {
+  const auto nans = (e.got().array() != e.got().array()).count();
+  const auto finite = e.got().allFinite();
+  if (finite || !e.reference.weights.allFinite()) return {};
+  if (e.attention.sum == 0)
+    return {"empty-divided", "no token takes part, and 0 is divided by a sum of 0"};
+  if (nans > 0 && nans < e.got().size())
+    return {"dimensions-unwritten", "some dimensions of the output are never written"};
+  if (are_extreme(e.attention))
+    return {"maximum", "exp() of logits from which no, or the wrong, maximum was subtracted"};
+  if (nans == 0)
+    return {"not-a-number",
+            "weights are infinite: exp() overflowed, or the denominator is 0 or lacks most of its "
+            "terms"};
+  return {"not-a-number",
+          "NaN or infinity takes part in the softmax: unused slots, memory that nobody wrote, or "
+          "-infinity minus itself where no token takes part"};
+}
+
+LikelyCause nothing_weighs(const Evidence& e) {
+  if (e.got().cwiseAbs().maxCoeff() > 0) return {};
+  if (are_extreme(e.attention))
+    return {
+        "maximum",
+        "every exponential vanished: no, or the wrong, maximum was subtracted (a finite \"minus "
+        "infinity\"?)"};
+  // What a page of slots with logit 0, or a maximum of 0, would leave of the heaviest token.
+  const double unshifted = std::exp(e.attention.lse);
+  const double sum = e.attention.sum;
+  const double slots = e.problem.block_size * std::exp(-e.attention.maximum);
+  const double heaviest = e.reference.weights.maxCoeff();
+  const double bound = e.reference.bound.maxCoeff();
+  if (sum / (sum + slots) * heaviest <= bound &&
+      unshifted / (unshifted + kDenominatorGuard) * heaviest > bound)
+    return {
+        "nothing-weighs",
+        "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
+        "far above those of the tokens, or no page is walked"};
+  return {"nothing-weighs",
+          "no token has any weight: no page is walked, no partition is merged, or the output is "
+          "written by threads that have no sum"};
+}
+
+/// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an
+/// implementation that is right but for where it reads values.
+Eigen::VectorXd kv_heads_read_through(const Evidence& e,
+                                      const std::function<void(DecodeProblem& problem)>& edit) {
+  DecodeProblem units = e.problem;
+  units.value_cache = Tensor(units.cache(), units.value_cache.shape());
+  for (std::int64_t block = 0; block < units.num_blocks(); ++block)
+    for (int kv_head = 0; kv_head < units.num_kv_heads; ++kv_head)
+      for (int offset = 0; offset < units.block_size; ++offset)
+        units.value_cache.write(value_index(units, block, kv_head, offset, kv_head), 1);
+  edit(units);
+  const double scale = is_fp8(units.cache()) ? static_cast<double>(units.v_scale) : 1.0;
+  const HeadAttention attention =
+      attend(units, gather(units, e.recovered.seq, e.kv_head()), e.recovered.seq, e.recovered.head);
+  return attention.output.head(units.num_kv_heads) / scale;
+}
+
+/// Whether a mistake about where values are read explains what was recovered.
+bool is_explained_by(const MistakenReading& mistake, const Evidence& e) {
+  const Eigen::VectorXd weights =
+      weights_read_through(e.problem, e.recovered.seq, e.recovered.head, mistake.edit);
+  // Where several tokens are read from one slot, and slots of another block, they are added up.
+  const double least = 2 * e.reference.bound.maxCoeff();
+  Eigen::VectorXd bound = least * (1 + weights.array() / e.reference.weights.maxCoeff());
+  bound.tail(weights.size() - e.slots.own()) *= e.problem.block_size;
+  if (!e.are_explained_by(weights, bound)) return false;
+  const Eigen::VectorXd& by_head = e.recovered.by_kv_head;
+  return mistake.cause == "value-layout" || by_head.size() == 0 ||
+         agree(by_head, kv_heads_read_through(e, mistake.edit),
+               Eigen::VectorXd::Constant(by_head.size(), std::max(0.002, 2 * least)));
+}
+
+/// Values that are right, but of another place: with `layouts`, of another place in the page, else
+/// of another page of the KV head.
+LikelyCause values_read_elsewhere(const Evidence& e, bool layouts) {
+  if (e.got().cwiseAbs().maxCoeff() == 0) return {};
+  for (const MistakenReading& mistake :
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+    if ((mistake.cause == "value-layout") == layouts && is_explained_by(mistake, e))
+      return {mistake.cause, mistake.sentence};
+  return {};
+}
+
+LikelyCause other_kv_head(const Evidence& e) {
+  const Eigen::VectorXd& by_head = e.recovered.by_kv_head;
+  if (by_head.size() == 0) return {};
+  Eigen::Index heaviest = 0;
+  const double most = by_head.cwiseAbs().maxCoeff(&heaviest);
+  if (heaviest == e.kv_head() || !(most > 0.5 * by_head.cwiseAbs().sum())) return {};
+  std::string sentence = "the values are those of KV head " + std::to_string(heaviest);
+  for (const MistakenReading& mistake :
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+    if (mistake.cause == "value-strides" && is_explained_by(mistake, e))
+      sentence += ", or " + mistake.sentence;
+  return {"wrong-kv-head", sentence};
+}
+
+/// A denominator that has the exponentials of some tokens only. In a softmax of W warps a thread
+/// takes every 32 W-th token, and lane t % 32 of the warps sees token t.
+template <typename IsFactor>
+LikelyCause part_in_denominator(const Evidence& e, IsFactor is) {
+  struct Part {
+    const char* sentence;
+    std::function<bool(int token)> has;
+  };
+  const Part parts[] = {
+      {"lane 0 of each warp: the lanes' sums are not added", [](int t) { return t % 32 == 0; }},
+      {"even lanes: the sum over a warp leaves out its last step",
+       [](int t) { return t % 2 == 0; }},
+      {"the lower 16 lanes: the sum over a warp leaves out its first step",
+       [](int t) { return t % 32 < 16; }},
+      {"the first warp of 4: the warps' sums are not added", [](int t) { return t / 32 % 4 == 0; }},
+      {"the first warp of 8: the warps' sums are not added", [](int t) { return t / 32 % 8 == 0; }},
+      {"the first partition", [&](int t) { return t < e.problem.partition_size; }}};
+  for (const Part& part : parts) {
+    double sum = 0;
+    for (int token = 0; token < e.seq_len(); ++token)
+      if (part.has(token)) sum += std::exp(e.attention.logits[token] - e.attention.maximum);
+    if (sum > 0 && sum < e.attention.sum && is(e.attention.sum / sum))
+      return {"part-in-denominator",
+              std::string("the denominator has only the tokens of ") + part.sentence};
+  }
+  return {};
+}
+
+/// Of attention to all tokens.
+double dense_lse(const Evidence& e) {
+  DecodeProblem dense = e.problem;
+  dense.sparsity.vert_stride = 1;
+  return attend(dense, gather(dense, e.recovered.seq, e.kv_head()), e.recovered.seq,
+                e.recovered.head)
+      .lse;
+}
+
+/// What a factor that all weights share may be.
+LikelyCause cause_of_factor(const Evidence& e, double factor) {
+  const double tolerance = e.reference.bound.sum() / e.reference.weights.sum();  // of the factor
+  const auto is = [&](double expected) {
+    return std::abs(factor - expected) <= tolerance * std::max(1.0, expected);
+  };
+  if (is(1)) return {};
+  const DecodeProblem& p = e.problem;
+  const double sum = e.attention.sum;
+  const double maximum = e.attention.maximum;
+  if (is_fp8(p.cache()) && p.v_scale != 1 && is(1 / p.v_scale))
+    return {"v-scale", "the values are not multiplied by v_scale"};
+  const bool by_k_scale = is_fp8(p.cache()) && is(p.k_scale / p.v_scale);
+  const bool twice = is_fp8(p.cache()) && is(p.v_scale);
+  if (by_k_scale || twice)
+    return {"v-scale", std::string("the values are multiplied by ") +
+                           (by_k_scale && twice ? "k_scale, or by v_scale twice"
+                            : twice             ? "v_scale twice"
+                                                : "k_scale")};
+  if (const LikelyCause part = part_in_denominator(e, is); !part.id.empty()) return part;
+  if (is(sum) || is(std::exp(e.attention.lse)))
+    return {"sum-not-divided", "the weights are not divided by their sum"};
+  const int tail = e.slots.own() - e.seq_len();
+  if (p.sparsity.active() && is(std::exp(e.attention.lse - dense_lse(e))))
+    return {
+        "sparsity-ignored",
+        "block-sparse attention is ignored by the softmax: tokens that it leaves out are counted "
+        "in the denominator"};
+  const auto left_out = (e.reference.weights.head(e.seq_len()).array() == 0).count();
+  if (p.sparsity.active() && left_out > 0 &&
+      is(sum / (sum + static_cast<double>(left_out) * std::exp(-maximum))))
+    return {"sparse-logit-zero",
+            "the " + std::to_string(left_out) +
+                " tokens that block-sparse attention leaves out are counted in the denominator, as "
+                "logits of 0"};
+  if (tail > 0 && is(sum / (sum + tail * std::exp(-maximum))))
+    return {"padding-in-denominator",
+            "the " + std::to_string(tail) +
+                " slots of the tail are counted in the denominator, as logits of 0"};
+  if (tail > 1 && is(sum / (sum + std::exp(-maximum))))
+    return {"padding-in-denominator",
+            "one slot past the end is counted in the denominator, as a logit of 0"};
+  for (const double guard : {1e-2, 1e-3, 1e-4, 1e-5})
+    if (is(sum / (sum + guard)))
+      return {"guard", "the guard that is added to the denominator is " + number(guard) + ", not " +
+                           number(kDenominatorGuard)};
+  const double unshifted = std::exp(e.attention.lse);
+  if (is(unshifted / (unshifted + kDenominatorGuard)))
+    return {"maximum",
+            "no, or the wrong, maximum is subtracted: beside so small a sum the "
+            "denominator's 1e-6 counts"};
+  if (const double times = std::round(factor); times >= 2 && times <= 32 && is(times))
+    return {"added-repeatedly", "every value is added " + std::to_string(static_cast<int>(times)) +
+                                    " times, though the denominator counts it once"};
+  if (p.sparsity.active() && factor < 1 && factor > std::exp(e.attention.lse - dense_lse(e)))
+    return {"sparse-pattern",
+            "some tokens that block-sparse attention leaves out are counted in the denominator"};
+  char text[96];
+  std::snprintf(text, sizeof text,
+                "every weight is %.4g times the reference's: a wrong denominator", factor);
+  return {"denominator", text};
+}
+
+LikelyCause one_factor(const Evidence& e) {
+  if (!e.is_within_sequence()) return {};
+  const auto factor = e.common_factor(0, e.seq_len());
+  return factor ? cause_of_factor(e, *factor) : LikelyCause{};
+}
+
+/// Whether tokens are just those heavy ones of some partitions, whole ones.
+bool is_partition_lost(const Evidence& e, const std::vector<int>& tokens) {
+  const int size = e.problem.partition_size;
+  if (size < 64 || e.seq_len() <= size) return false;
+  std::vector<int> partitions;
+  for (const int token : tokens)
+    if (partitions.empty() || partitions.back() != token / size) partitions.push_back(token / size);
+  std::size_t heavy = 0;
+  for (const int partition : partitions)
+    for (int t = partition * size; t < std::min((partition + 1) * size, e.seq_len()); ++t)
+      heavy += e.is_heavy(t) ? 1 : 0;
+  return tokens.size() > 1 && heavy == tokens.size();
+}
+
+/// Tokens that are left out while all others keep their proportions.
+LikelyCause tokens_dropped(const Evidence& e) {
+  std::vector<int> dropped;
+  double lost = 0, left_got = 0, left = 0;
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.is_heavy(token) && std::abs(e.got()[token]) <= e.reference.bound[token]) {
+      dropped.push_back(token);
+      lost += e.reference.weights[token];
+    } else {
+      left_got += e.got()[token];
+      left += e.reference.weights[token];
+    }
+  if (dropped.empty() || left == 0 || !e.is_within_sequence()) return {};
+  const double factor = left_got / left;
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.is_heavy(token) && std::abs(e.got()[token]) > e.reference.bound[token] &&
+        !e.has_ratio(token, factor))
+      return {};
+  const double total = e.reference.weights.sum();
+  std::string where = list_of(dropped);
+  const int partition = e.problem.partition_size;
+  if (dropped.size() == 1 && dropped[0] > 0 && dropped[0] % partition == 0)
+    where += ", the first of partition " + std::to_string(dropped[0] / partition) + ",";
+  const std::string is_or_are = dropped.size() == 1 ? " is" : " are";
+  if (is_partition_lost(e, dropped))
+    return {"partition-lost", "a partition is not merged: " + where + is_or_are + " lost"};
+  // The others keep their weights, or share those of the tokens that are left out.
+  if (std::abs(factor - 1) < std::abs(factor - total / left))
+    return {"value-dropped",
+            "the value of " + where + is_or_are + " not added, though the denominator counts it"};
+  return {"token-dropped", where + is_or_are + " left out"};
+}
+
+LikelyCause tokens_doubled(const Evidence& e) {
+  std::vector<int> doubled, others;
+  if (!e.is_within_sequence()) return {};
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.is_heavy(token)) (e.ratio(token) > 1.5 ? doubled : others).push_back(token);
+  if (doubled.empty() || others.empty()) return {};
+  const double factor = e.ratio(others.front());
+  for (int token : others)
+    if (std::abs(e.ratio(token) - factor) >
+        e.ratio_bound(token, factor) + e.ratio_bound(others.front(), factor))
+      return {};
+  for (int token : doubled)
+    if (std::abs(e.ratio(token) - 2 * factor) >
+        e.ratio_bound(token, 2 * factor) + 2 * e.ratio_bound(others.front(), factor))
+      return {};
+  return {"token-doubled",
+          list_of(doubled) + (doubled.size() == 1 ? " counts" : " count") + " twice"};
+}
+
+/// Whether the tokens of each group keep their proportions: each group has a factor of its own.
+template <typename GroupOf>
+bool is_explained_by_groups(const Evidence& e, int groups, GroupOf group_of) {
+  std::vector<double> got(groups), reference(groups);
+  for (int token = 0; token < e.seq_len(); ++token) {
+    got[group_of(token)] += e.got()[token];
+    reference[group_of(token)] += e.reference.weights[token];
+  }
+  Eigen::VectorXd expected = e.reference.weights;
+  Eigen::VectorXd bound = e.reference.bound;
+  double least = INFINITY, most = 0;
+  for (int token = 0; token < e.seq_len(); ++token) {
+    const int group = group_of(token);
+    const double factor = reference[group] == 0 ? 0 : got[group] / reference[group];
+    least = std::min(least, factor);
+    most = std::max(most, factor);
+    expected[token] *= factor;
+    bound[token] *= 2 * std::max(1.0, std::abs(factor));  // rounding, on both sides
+  }
+  return most - least > 0.02 * most && e.are_explained_by(expected, bound);
+}
+
+/// Right proportions within each partition, wrong ones between them.
+LikelyCause partitions_not_rescaled(const Evidence& e) {
+  const int size = e.problem.partition_size;
+  if (e.seq_len() <= size || !e.is_within_sequence()) return {};
+  const int partitions = (e.seq_len() + size - 1) / size;
+  if (!is_explained_by_groups(e, partitions, [&](int token) { return token / size; })) return {};
+  return {"partition-not-rescaled",
+          "within each partition of " + std::to_string(size) +
+              " tokens the proportions are right, between them they are not: a partition's result "
+              "is merged without rescaling it"};
+}
+
+/// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W
+/// warps a thread takes every 32 W-th token.
+LikelyCause warps_not_combined(const Evidence& e) {
+  if (!e.is_within_sequence() || e.seq_len() <= 32) return {};
+  for (const int warps : {2, 4, 8})
+    if (is_explained_by_groups(e, warps, [&](int token) { return token / 32 % warps; }))
+      return {
+          "warps-not-combined",
+          "among the tokens of each warp the proportions are right, between warps they are not: a "
+          "maximum or a sum is that of a warp, not of all " +
+              std::to_string(warps)};
+  return {};
+}
+
+/// The weights of logits that were rounded to f16. A logit near the middle between two numbers of
+/// f16 may have gone either way, so a few tokens may be off by a step.
+LikelyCause logits_in_f16(const Evidence& e) {
+  if (!e.is_within_sequence() || !(e.attention.maximum < 65000)) return {};
+  const Eigen::VectorXd rounded = e.attention.logits.unaryExpr(
+      [](double logit) { return static_cast<double>(static_cast<float>(Eigen::half(logit))); });
+  const Eigen::VectorXd weights = (rounded.array() - rounded.maxCoeff()).exp();
+  const double sum = weights.sum();
+  int off = 0, changed = 0;
+  for (int token = 0; token < e.seq_len(); ++token) {
+    const double bound = 2 * e.reference.bound[token];
+    off += std::abs(e.got()[token] - weights[token] / sum) > bound ? 1 : 0;
+    changed += std::abs(e.got()[token] - e.reference.weights[token]) > bound ? 1 : 0;
+  }
+  if (changed == 0 || 8 * off > changed) return {};
+  return {"logits-in-f16", "the weights are those of logits that were rounded to f16"};
+}
+
+/// Tokens that block-sparse attention leaves out take part, or other ones are left out.
+LikelyCause other_pages_take_part(const Evidence& e, const StageArithmetic& arithmetic) {
+  if (!e.problem.sparsity.active() || !e.is_within_sequence()) return {};
+  double least = INFINITY, most = 0;  // of tokens that are left out
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.reference.weights[token] == 0) {
+      least = std::min(least, e.got()[token]);
+      most = std::max(most, e.got()[token]);
+    }
+  if (least > 0 && most - least <= 4 * e.reference.bound.maxCoeff())
+    return {"sparse-logit-zero",
+            "tokens that block-sparse attention leaves out take part, all with the same weight: as "
+            "logits of 0, not of -infinity"};
+  DecodeProblem dense = e.problem;
+  dense.sparsity.vert_stride = 1;
+  if (explain_proportions(
+          e, expected_weights(dense, arithmetic, e.recovered.seq, e.recovered.head, e.slots)))
+    return {"sparse-pattern", "block-sparse attention takes the wrong tokens"};
+  return {};
+}
+
+LikelyCause pages_of_values_elsewhere(const Evidence& e) { return values_read_elsewhere(e, false); }
+
+LikelyCause values_in_another_layout(const Evidence& e) { return values_read_elsewhere(e, true); }
+
+/// The outputs of partitions, [partitions, head_size], read as [head_size, partitions]: with unit
+/// vectors for values, weights sit under other tokens of the same run.
+LikelyCause partition_outputs_transposed(const Evidence& e) {
+  const int size = e.problem.partition_size;
+  const int partitions = (e.seq_len() + size - 1) / size;
+  const int dims = e.problem.head_size;
+  if (partitions < 2) return {};
+  std::vector<double> mass(partitions);
+  for (int token = 0; token < e.seq_len(); ++token)
+    mass[token / size] += e.reference.weights[token];
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(e.got().size());
+  for (int label = 0; label < expected.size(); ++label)
+    for (int j = 0; j < partitions; ++j) {
+      const int place = label % dims * partitions + j;  // in this run's partial outputs
+      const int token = label / dims * dims + place % dims;
+      const int partition = place / dims;
+      if (partition < partitions && token < e.seq_len() && token / size == partition &&
+          mass[partition] > 0)
+        expected[label] += mass[j] * e.reference.weights[token] / mass[partition];
+    }
+  const double bound = 4 * e.reference.bound.maxCoeff();
+  if (!e.are_explained_by(expected, Eigen::VectorXd::Constant(expected.size(), bound))) return {};
+  return {"partition-layout", "outputs of partitions are read as [head_size, partitions]"};
+}
+
+LikelyCause negative_weights(const Evidence& e) {
+  std::vector<int> negative;
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.got()[token] < -8 * e.reference.bound[token]) negative.push_back(token);
+  if (negative.empty()) return {};
+  return {"negative-weight",
+          list_of(negative) + (negative.size() == 1 ? " weighs" : " weigh") +
+              " less than nothing: a logit that the softmax has not turned into a weight"};
+}
+
+LikelyCause foreign_weight(const Evidence& e) {
+  for (Eigen::Index label = e.seq_len(); label < e.got().size(); ++label) {
+    if (std::abs(e.got()[label]) <= e.reference.bound[label]) continue;
+    if (label < e.slots.own()) return {"tail-weighs", "slots past the end of the sequence weigh"};
+    const std::int64_t block = label - e.slots.own();
+    return {"foreign-block", "physical block " + std::to_string(block) + ", " +
+                                 owner_of(e.problem, block) + ", weighs"};
+  }
+  return {};
+}
+
+}  // namespace
+
+LikelyCause cause_of_plain_pattern(const Evidence& e) {
+  for (const auto pattern : {not_numbers, pages_of_values_elsewhere, other_kv_head, nothing_weighs})
+    if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
+  return {};
+}
+
+LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmetic) {
+  if (LikelyCause cause = one_factor(e); !cause.id.empty()) return cause;
+  if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
+  for (const auto pattern :
+       {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined, logits_in_f16,
+        values_in_another_layout, partition_outputs_transposed, negative_weights, foreign_weight})
+    if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
+  return {};
+}
+
+}  // namespace paged

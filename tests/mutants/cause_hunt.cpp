@@ -1,0 +1,57 @@
+#include "tests/mutants/cause_hunt.h"
+
+#include "tests/harness/likely_cause.h"
+
+#include <utility>
+
+namespace paged {
+namespace {
+
+/// Looks at one case.
+void look_at(const Invariant& invariant, const Case& c, std::uint64_t seed, KernelUnderTest& kernel,
+             NamedCauses& named) {
+  const Verdict verdict = invariant.check(kernel, c, seed);
+  const bool is_spoilt = spoil_results(kernel.take_attributed_faults());
+  if (verdict.held || !verdict.suspect || is_spoilt) return;
+  const Suspect& suspect = *verdict.suspect;
+  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
+  kernel.take_faults();
+  if (!diagnosis.weights_differ && diagnosis.cause.id.empty()) return;
+  const std::string& cause = diagnosis.cause.id;
+  Said& said = cause.empty() ? named.unexplained : named.causes[cause];
+  if (said.cases++ == 0) said.example = c.name + ": " + diagnosis.text;
+}
+
+}  // namespace
+
+NamedCauses hunt_causes(const Mutant& mutant, HuntingGround& ground, Device& device) {
+  NamedCauses named;
+  if (mutant.kernel->cache_kernels != nullptr || !mutant.proof.empty()) return named;
+  const Stage stage = stage_of(mutant);
+  KernelUnderTest kernel(stage, device);
+  const auto look = [&](const Invariant& invariant) {
+    ground.for_each_case(invariant, kernel, [&](const Case& c, std::uint64_t seed) {
+      look_at(invariant, c, seed, kernel, named);
+      return invariant.id == "reference" || named.causes.empty();
+    });
+  };
+  look(find_invariant("reference"));
+  for (const Invariant& invariant : invariants())
+    if (named.causes.empty() && !mutant.causes.empty() && contains(stage.promises, invariant.id))
+      look(invariant);
+  return named;
+}
+
+std::string complaint_about_causes(const Mutant& mutant, const NamedCauses& named) {
+  std::string text;
+  for (const auto& [cause, said] : named.causes)
+    if (!contains(mutant.causes, cause))
+      text += (text.empty() ? "" : "; ") + cause + " in " + std::to_string(said.cases) +
+              " cases, such as " + said.example;
+  if (!text.empty()) return "is said to have a cause that is not its own: " + text;
+  if (mutant.causes.empty() || !named.causes.empty()) return "";
+  return "has no cause named" +
+         (named.any() ? ", as in " + named.unexplained.example : ": its weights are all right");
+}
+
+}  // namespace paged
