@@ -59,7 +59,7 @@ static void attend(const paged_decode_args* a, int seq, int head) {
   }
   if (seq_len > 0)
     for (int dim = 0; dim < a->head_size; ++dim) output[dim] /= sum;
-  if (a->lse != NULL) a->lse[row] = seq_len > 0 ? maximum + logf(sum) : -INFINITY;
+  if (a->lse) a->lse[row] = seq_len > 0 ? maximum + logf(sum) : -INFINITY;
 }
 
 int32_t paged_kernel_run(const paged_decode_args* args) {
