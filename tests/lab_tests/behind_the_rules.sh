@@ -58,6 +58,14 @@ CODE
 behind questions 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "\3\0\0\0\0\0\0\0\0", 9); }'
 behind garbage 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "99999999", 8); }'
 behind deaf 'would hear no more' <<<'void hostile() { close(3); close(4); for (;;) poll(nullptr, 0, 1000); }'
+# What it defines takes the place of nothing in its process: this is what brings its data in.
+behind replaces 'single-token: ' <<'CODE'
+namespace std {
+template <> __attribute__((noinline)) inline void vector<char>::_M_default_append(size_t) { for (;;) {} }
+}
+void use(std::vector<char>& data) { data.resize(data.size() + 9); }
+void hostile() {}
+CODE
 # What could answer for it is not there.
 behind stages 'does not compile' <<'CODE'
 namespace paged::cpu_checked { void run_stage_02(const paged_decode_args&); }
