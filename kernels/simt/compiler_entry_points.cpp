@@ -28,6 +28,14 @@ void see_range(const void* address, std::size_t size, AccessKind kind, void* pc)
   worker.checker.check_instruction(worker, {where, size, kind, return_address}, 1);
 }
 
+// A GPU copies in the largest pieces that both sides are aligned to, at most 16 bytes.
+void see_in_pieces(const void* address, std::size_t size, std::size_t piece, AccessKind kind,
+                   void* pc) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  for (std::uintptr_t at = begin; at < begin + size; at += piece)
+    see_range(reinterpret_cast<const void*>(at), piece, kind, pc);
+}
+
 }  // namespace
 }  // namespace paged::simt
 
@@ -108,6 +116,16 @@ PAGED_ATOMICS(32)
 PAGED_ATOMICS(64)
 void __tsan_atomic_thread_fence(int) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 void __tsan_atomic_signal_fence(int) {}
+
+/// A copy that the compiler does not show, by code whose return address is pc. Either side may be
+/// null: no access.
+void paged_see_copy(const void* from, void* to, std::size_t bytes, void* pc) {
+  const auto both =
+      reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) | bytes | 16;
+  const std::size_t piece = both & -both;
+  if (from != nullptr) paged::simt::see_in_pieces(from, bytes, piece, AccessKind::read, pc);
+  if (to != nullptr) paged::simt::see_in_pieces(to, bytes, piece, AccessKind::write, pc);
+}
 
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}

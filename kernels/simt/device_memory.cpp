@@ -46,6 +46,7 @@ void* DeviceMemory::allocate(std::size_t bytes, const std::string& name) {
     throw_short_of_memory(bytes, name);
   }
   if (bytes <= kMostFilledBytes) std::memset(allocation.memory(), 0xFF, whole_pages(bytes));
+  open(allocation, false);
   return live_.emplace(allocation.begin(), allocation).first->second.memory();
 }
 
@@ -91,7 +92,9 @@ const Allocation& DeviceMemory::holding(const void* memory, std::size_t bytes,
 void DeviceMemory::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const Allocation& allocation = holding(device, bytes, "upload");
+  open(allocation, true);
   std::memcpy(device, host, bytes);
+  open(allocation, false);
   mark_written(allocation.written(),
                static_cast<std::size_t>(static_cast<std::uint8_t*>(device) - allocation.memory()),
                bytes);
@@ -100,7 +103,9 @@ void DeviceMemory::upload(void* device, const void* host, std::size_t bytes) {
 DeviceMemory::Unwritten DeviceMemory::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return {};
   const Allocation& allocation = holding(device, bytes, "download");
+  open(allocation, true);
   std::memcpy(host, device, bytes);
+  open(allocation, false);
   const auto offset =
       static_cast<std::size_t>(static_cast<const std::uint8_t*>(device) - allocation.memory());
   Unwritten unwritten;
@@ -127,6 +132,25 @@ void DeviceMemory::forget(void* device, std::size_t bytes) {
     return mark_unwritten(allocation.written(), begin, bytes);
   mark_unwritten(allocation.written(), begin, first_page * kBytesPerPage - begin);
   mark_unwritten(allocation.written(), last_page * kBytesPerPage, end - last_page * kBytesPerPage);
+}
+
+void DeviceMemory::close_to_host() {
+  closed_to_host_ = true;
+  open_all(false);
+}
+
+void DeviceMemory::open_all(bool open_for_launch) {
+  if (!closed_to_host_) return;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [address, allocation] : live_) open(allocation, open_for_launch);
+}
+
+void DeviceMemory::open(const Allocation& allocation, bool open) const {
+  if (!closed_to_host_) return;
+  // Refused, it stays as it is: who needs it open ends by SIGSEGV, and who must not is no worse off
+  // than anywhere else.
+  [[maybe_unused]] const bool done =
+      open ? allocation.pages.open(allocation.bytes) : allocation.pages.close();
 }
 
 void DeviceMemory::stop_tracking() {

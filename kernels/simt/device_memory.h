@@ -38,6 +38,21 @@ class DeviceMemory {
   /// Takes it back that anything wrote these bytes; they keep their values.
   void forget(void* device, std::size_t bytes);
 
+  /// From here on the host cannot touch memory but by upload() and download(), as with a GPU's: the
+  /// process ends by SIGSEGV. Kernels can.
+  void close_to_host();
+  /// A launch, for as long as it lives.
+  class Launching {
+   public:
+    explicit Launching(DeviceMemory& memory) : memory_(memory) { memory_.open_all(true); }
+    ~Launching() { memory_.open_all(false); }
+    Launching(const Launching&) = delete;
+    Launching& operator=(const Launching&) = delete;
+
+   private:
+    DeviceMemory& memory_;
+  };
+
   /// A kernel without checks is about to run: what is written is not known any more.
   void stop_tracking();
 
@@ -50,7 +65,12 @@ class DeviceMemory {
   GuardedPages pages_for(std::size_t bytes);
   const Allocation& holding(const void* memory, std::size_t bytes, const char* copy) const;
 
+  void open_all(bool open);
+  /// Opens or closes one allocation's data, if they are closed to the host at all.
+  void open(const Allocation& allocation, bool open) const;
+
   mutable std::shared_mutex mutex_;
+  bool closed_to_host_ = false;
   std::map<std::uintptr_t, Allocation> live_;  // by address
   ReleasedMemory released_;
 };

@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,7 +38,19 @@ std::uintptr_t load_bias() {
   return bias;
 }
 
+int program_descriptor = -1;
+
+std::vector<char> content_of(int descriptor) {
+  std::vector<char> bytes;
+  char piece[16 * 1024];
+  for (ssize_t count; (count = read(descriptor, piece, sizeof piece)) > 0;)
+    bytes.insert(bytes.end(), piece, piece + count);
+  close(descriptor);
+  return bytes;
+}
+
 std::vector<char> program_file() {
+  if (program_descriptor >= 0) return content_of(program_descriptor);
   std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
   std::vector<char> bytes(file ? static_cast<std::size_t>(file.tellg()) : 0);
   file.seekg(0);
@@ -161,6 +174,8 @@ const SymbolTable& symbol_table() {
 
 }  // namespace
 
+void set_program_file(int descriptor) { program_descriptor = descriptor; }
+
 const ProgramImage& program_image() {
   static const ProgramImage image = [] {
     ProgramImage found;
@@ -173,7 +188,7 @@ const ProgramImage& program_image() {
         begin = std::min<std::uintptr_t>(begin, info.dlpi_addr + segment.p_vaddr);
         end = std::max<std::uintptr_t>(end, info.dlpi_addr + segment.p_vaddr + segment.p_memsz);
       }
-      found = {begin, end - begin};
+      found = {begin, end - begin, info.dlpi_addr};
     });
     return found;
   }();

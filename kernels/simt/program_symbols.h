@@ -11,8 +11,13 @@ namespace paged::simt {
 struct ProgramImage {
   std::uintptr_t begin = 0;
   std::size_t size = 0;
+  std::uintptr_t bias = 0;  ///< subtracted from its addresses, it gives those in its file
 };
 const ProgramImage& program_image();
+
+/// Symbols are read from this descriptor, which is read to its end and closed, and not from the
+/// program's path: for processes that may open no file. Before the first question.
+void set_program_file(int descriptor);
 
 /// Addresses of the program's thread-local variables on the calling OS thread.
 struct ThreadLocalImage {

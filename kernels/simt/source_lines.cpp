@@ -23,15 +23,19 @@ struct Module {
   std::uintptr_t bias = 0;
 };
 
+// Its own name may be relative to anything.
+std::string path_of_program() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "/proc/self/exe";
+}
+
 Module module_of(std::uintptr_t address) {
+  const ProgramImage& program = program_image();
+  if (address - program.begin < program.size) return {path_of_program(), program.bias};
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(address), &info) == 0) return {};
   Module module{info.dli_fname, reinterpret_cast<std::uintptr_t>(info.dli_fbase)};
-  if (module.bias == program_image().begin) {  // its own name may be relative to anything
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    if (length > 0) module.path.assign(path, static_cast<std::size_t>(length));
-  }
   Elf64_Ehdr header;
   std::memcpy(&header, info.dli_fbase, sizeof header);
   if (header.e_type == ET_EXEC) module.bias = 0;  // linked to where it is loaded

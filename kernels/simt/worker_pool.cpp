@@ -150,6 +150,7 @@ const void* latest_kernel() { return latest; }
 
 void run_launch(const LaunchRequest& request) {
   check_launch_limits(request);
+  const DeviceMemory::Launching launching(device_memory());
   latest = request.kernel;
   if (!request.checked) device_memory().stop_tracking();
   const Schedule schedule = current_schedule();

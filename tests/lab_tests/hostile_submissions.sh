@@ -25,8 +25,7 @@ head -c 1000000 /dev/zero >>"$(file_of "$folder")"
 hole syntax <<<'  float logit = ;'
 hole includes <<<'#include "/etc/passwd"'
 hole unwatched <<<'  auto f = [] __attribute__((no_sanitize("thread"))) () {};'
-hole assembly <<<'  a\
-sm("");'
+hole assembly <<<'  asm("");'
 long_name=one_whose_name_is_longer_than_any_column_of_a_table
 hole "$long_name" <<<'  asm("");'
 

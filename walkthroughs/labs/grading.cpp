@@ -30,6 +30,13 @@ std::string without(std::string text, const std::string& folder) {
   return text;
 }
 
+/// Of a submission whose lab nobody knows: 0 of the points that every lab has.
+nlohmann::json without_lab(const std::filesystem::path& submission, const std::string& note) {
+  nlohmann::json trial = without_result(Lab{}, submission, note);
+  trial["max_score"] = kMostPoints;
+  return trial;
+}
+
 nlohmann::json grade_one(const std::string& program, const GradingRequest& request,
                          const std::filesystem::path& submission) {
   const Lab lab = find_lab(request.lab.empty() ? lab_of_folder(submission) : request.lab);
@@ -59,10 +66,24 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
                           outcome.timed_out
                               ? "the grader did not come to an end: look at this one"
                               : "the grader failed: " + outcome.output.substr(0, 300));
-  nlohmann::json trial = nlohmann::json::parse(content_of_input(result));
-  trial["submission"] = submission.string();
-  trial["compiler"] = without(trial.at("compiler"), std::filesystem::absolute(submission) / "");
-  return trial;
+  try {
+    nlohmann::json trial = nlohmann::json::parse(content_of_input(result));
+    trial["submission"] = submission.string();
+    trial["compiler"] = without(trial.at("compiler"), std::filesystem::absolute(submission) / "");
+    return trial;
+  } catch (const std::exception& error) {
+    return without_result(lab, submission, std::string("the grader's result: ") + error.what());
+  }
+}
+
+/// Whatever is wrong with one submission, the others are graded.
+nlohmann::json grade_or_explain(const std::string& program, const GradingRequest& request,
+                                const std::filesystem::path& submission) {
+  try {
+    return grade_one(program, request, submission);
+  } catch (const std::exception& error) {
+    return without_lab(submission, error.what());
+  }
 }
 
 }  // namespace
@@ -72,23 +93,15 @@ std::vector<nlohmann::json> grade(const std::string& program, const GradingReque
   std::vector<nlohmann::json> results(request.submissions.size());
   std::size_t next = 0;
   std::size_t announced = 0;
-  std::string failure;
   std::mutex mutex;
   const auto work = [&] {
     for (;;) {
       std::unique_lock lock(mutex);
-      if (next == results.size() || !failure.empty()) return;
+      if (next == results.size()) return;
       const std::size_t own = next++;
       lock.unlock();
-      nlohmann::json result;
-      std::string error;
-      try {
-        result = grade_one(program, request, request.submissions[own]);
-      } catch (const std::exception& exception) {
-        error = exception.what();
-      }
+      nlohmann::json result = grade_or_explain(program, request, request.submissions[own]);
       lock.lock();
-      if (!error.empty()) failure = error;
       results[own] = std::move(result);
       for (; announced < results.size() && !results[announced].is_null(); ++announced)
         done(results[announced]);
@@ -97,7 +110,6 @@ std::vector<nlohmann::json> grade(const std::string& program, const GradingReque
   std::vector<std::thread> workers;
   for (int i = 0; i < std::max(request.jobs, 1); ++i) workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
-  if (!failure.empty()) throw InputError(failure);
   return results;
 }
 

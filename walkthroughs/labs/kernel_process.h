@@ -13,17 +13,12 @@ void run_kernel(const paged_decode_args& args);
 
 namespace paged::labs {
 
-/// Descriptors that it talks to the harness through.
+/// Descriptors that it talks to the harness through, and its own file, to be read.
 inline constexpr int kRequests = 3;
 inline constexpr int kAnswers = 4;
-
-/// A device ready to run what nobody trusts.
-struct PreparedDevice {
-  std::unique_ptr<Device> device;
-  bool filtered = false;  ///< the system-call filter is on
-};
+inline constexpr int kProgramFile = 5;
 
 /// The CPU machine or the GPU, whichever the program was linked for.
-PreparedDevice prepare_device();
+std::unique_ptr<Device> prepare_device();
 
 }  // namespace paged::labs

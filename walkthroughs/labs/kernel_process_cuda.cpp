@@ -3,6 +3,6 @@
 
 namespace paged::labs {
 
-PreparedDevice prepare_device() { return {make_cuda_device(), false}; }
+std::unique_ptr<Device> prepare_device() { return make_cuda_device(); }
 
 }  // namespace paged::labs

@@ -15,11 +15,10 @@ namespace {
 
 Channel* line_channel = nullptr;
 
-void put_limits(Channel& channel, const PreparedDevice& prepared) {
-  const DeviceLimits& limits = prepared.device->limits();
+void put_limits(Channel& channel, const Device& device) {
+  const DeviceLimits& limits = device.limits();
   channel.put_text(limits.name);
   channel.put(static_cast<std::uint64_t>(limits.shared_bytes_per_block));
-  channel.put(static_cast<std::uint8_t>(prepared.filtered));
 }
 
 double seconds_of_run(Device& device, const paged_decode_args& args, unsigned times) {
@@ -41,13 +40,12 @@ Range get_range(Channel& channel) {
 }
 
 /// Does one thing. What it has to say is put into the channel when nothing can fail any more.
-void serve(Request request, Channel& channel, const PreparedDevice& prepared) {
-  Device& device = *prepared.device;
+void serve(Request request, Channel& channel, Device& device) {
   std::vector<char> data;
   std::function<void()> put_result = [] {};
   switch (request) {
     case Request::limits:
-      put_result = [&] { put_limits(channel, prepared); };
+      put_result = [&] { put_limits(channel, device); };
       break;
     case Request::allocate: {
       const auto bytes = channel.get<std::uint64_t>();
@@ -111,11 +109,11 @@ void put_error(Channel& channel, Answer answer, const std::string& message) {
 void serve_all() {
   Channel channel(kRequests, kAnswers);
   set_line_channel(channel);
-  const PreparedDevice prepared = prepare_device();
+  const std::unique_ptr<Device> device = prepare_device();
   for (;;) {
     const auto request = channel.get<Request>();
     try {
-      serve(request, channel, prepared);
+      serve(request, channel, *device);
     } catch (const DeviceError& error) {
       put_error(channel, Answer::device_error, error.what());
     } catch (const InputError& error) {

@@ -80,6 +80,7 @@ Kit read_kit() {
   kit.root = json.at("root");
   kit.compile = compile_command(json.at("sample"), json.at("compiler"));
   kit.link = texts(json.at("link"));
+  kit.v1 = json.at("v1");
   kit.cuda = texts(json.at("cuda"));
   kit.cuda_link = texts(json.at("cuda_link"));
   return kit;

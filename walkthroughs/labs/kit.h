@@ -12,6 +12,7 @@ struct Kit {
   /// vocabulary.
   std::vector<std::string> compile;
   std::vector<std::string> link;       ///< what stands behind the submission's object
+  std::string v1;                      ///< stage 4's object, which lab 5 has besides
   std::vector<std::string> cuda;       ///< nvcc and flags, for compiling; empty: no CUDA
   std::vector<std::string> cuda_link;  ///< what stands behind the object
 };

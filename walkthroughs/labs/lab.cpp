@@ -16,8 +16,6 @@ namespace {
 const std::filesystem::path kRoot = PAGED_SOURCE_ROOT;
 const std::filesystem::path kFolder = kRoot / "walkthroughs/labs";
 
-constexpr int kMostPoints = 100;
-
 std::vector<std::string> text_list(JsonObject& object, const std::string& key) {
   const nlohmann::json& list = object.at(key);
   if (!list.is_array()) object.fail(key, "must be a list of lines");

@@ -10,6 +10,9 @@
 
 namespace paged::labs {
 
+/// All points of a lab together.
+inline constexpr int kMostPoints = 100;
+
 /// A source file that a student works on.
 struct LabFile {
   std::string path;   ///< from the repository's root: kernels/softmax.cuh

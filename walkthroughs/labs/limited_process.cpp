@@ -1,11 +1,17 @@
 #include "walkthroughs/labs/limited_process.h"
 
+#include "walkthroughs/labs/descriptor.h"
+#include "walkthroughs/labs/left_over_processes.h"
+#include "walkthroughs/labs/system_call_filter.h"
+
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,37 +27,98 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void limit(int resource, rlim_t value) {
-  if (value == 0) return;
-  const rlimit limits{value, value};
-  setrlimit(static_cast<__rlimit_resource>(resource), &limits);
+constexpr std::size_t kMostDescriptors = 8;
+/// Descriptors are moved out of the way of the numbers that they are handed over as.
+constexpr int kMoved = 64;
+
+/// What can fail between fork() and exec().
+enum class Step : char { descriptors = 1, limits, filter, program };
+
+const char* text_of(Step step) {
+  switch (step) {
+    case Step::descriptors:
+      return "its descriptors cannot be handed over";
+    case Step::limits:
+      return "its limits cannot be set";
+    case Step::filter:
+      return "the system-call filter cannot be set";
+    case Step::program:
+      return "is it installed?";
+  }
+  return "";
 }
 
-/// Between fork() and exec(): system calls only.
-[[noreturn]] void become(char* const* arguments, char* const* environment,
-                         const ProcessLimits& limits,
-                         const std::vector<HandedDescriptor>& descriptors) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int nothing = open("/dev/null", O_RDWR);
-  for (int descriptor = 0; descriptor < 3; ++descriptor) dup2(nothing, descriptor);
+/// What become() needs, made before fork(): afterwards only system calls are safe.
+struct Start {
+  char* const* arguments;
+  char* const* environment;
+  const ProcessLimits& limits;
+  const std::vector<HandedDescriptor>& descriptors;
+  int nothing;  ///< /dev/null
+  int program;  ///< of a filtered process; else -1
+  int report;
+  pid_t parent;
+};
+
+bool limit(int resource, rlim_t value) {
+  const rlimit limits{value, value};
+  return setrlimit(static_cast<__rlimit_resource>(resource), &limits) == 0;
+}
+
+bool hand_over(const Start& start) {
+  // Whatever else is open stays here.
+  if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
+    for (int descriptor = 3; descriptor < 1024; ++descriptor)
+      fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (dup2(start.nothing, descriptor) < 0) return false;
   // First out of the way of the numbers that they get, then to these.
-  int moved[8];
-  for (std::size_t i = 0; i < descriptors.size(); ++i)
-    moved[i] = fcntl(descriptors[i].ours, F_DUPFD_CLOEXEC, 64);
-  for (std::size_t i = 0; i < descriptors.size(); ++i) dup2(moved[i], descriptors[i].theirs);
+  int moved[kMostDescriptors];
+  for (std::size_t i = 0; i < start.descriptors.size(); ++i) {
+    moved[i] = fcntl(start.descriptors[i].ours, F_DUPFD_CLOEXEC, kMoved);
+    if (moved[i] < 0) return false;
+  }
+  for (std::size_t i = 0; i < start.descriptors.size(); ++i)
+    if (dup2(moved[i], start.descriptors[i].theirs) < 0) return false;
+  return true;
+}
+
+bool set_limits(const ProcessLimits& limits) {
   if (limits.offline) {
     // Refused where a container forbids it; the system-call filter has no sockets anyway.
     [[maybe_unused]] const int refused =
         unshare(geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET);
   }
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu_seconds));
-  limit(RLIMIT_DATA, limits.memory_bytes);
-  limit(RLIMIT_FSIZE, limits.file_bytes);
-  execvpe(arguments[0], arguments, environment);
-  _exit(127);
+  const auto limit_if_any = [](int resource, std::size_t value) {
+    return value == 0 || limit(resource, value);
+  };
+  return limit(RLIMIT_CORE, 0) &&
+         limit_if_any(RLIMIT_CPU, static_cast<std::size_t>(limits.cpu_seconds)) &&
+         limit_if_any(RLIMIT_DATA, limits.memory_bytes) &&
+         limit_if_any(RLIMIT_FSIZE, limits.file_bytes);
+}
+
+/// Does all of it, or returns what cannot be done.
+Step become(const Start& start) {
+  setpgid(0, 0);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return Step::limits;
+  if (getppid() != start.parent) _exit(126);  // it has ended before we asked to be told
+  if (!hand_over(start)) return Step::descriptors;
+  if (!set_limits(start.limits)) return Step::limits;
+  if (start.limits.filtered) {
+    if (!enter_system_call_filter(start.program)) return Step::filter;
+    syscall(SYS_execveat, start.program, "", start.arguments, start.environment, AT_EMPTY_PATH);
+  } else {
+    execvpe(start.arguments[0], start.arguments, start.environment);
+  }
+  return Step::program;
+}
+
+/// Between fork() and exec(): system calls only. The report is closed by exec().
+[[noreturn]] void become_or_report(const Start& start) {
+  const Step failed = become(start);
+  [[maybe_unused]] const ssize_t sent = write(start.report, &failed, sizeof failed);
+  _exit(126);
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -66,22 +133,34 @@ std::string variable(const char* name, const char* otherwise) {
   return std::string(name) + "=" + (value == nullptr ? otherwise : value);
 }
 
+/// A descriptor with a number above those that are handed over.
+Descriptor moved_up(const Descriptor& descriptor) {
+  Descriptor moved(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kMoved));
+  if (moved.get() < 0) throw std::runtime_error("too many files are open");
+  return moved;
+}
+
 int milliseconds_until(Clock::time_point end) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
-/// Reads until the other end is closed, for as long as is allowed. False: it took longer.
-bool read_all(int descriptor, Clock::time_point end, std::size_t most, std::string& text) {
+/// Reads until the other end is closed, for as long as is allowed: then it timed out.
+void read_all(int descriptor, Clock::time_point end, std::size_t most, ProcessOutcome& outcome) {
   char piece[16 * 1024];
   for (;;) {
     pollfd wanted{descriptor, POLLIN, 0};
-    const int ready = poll(&wanted, 1, milliseconds_until(end));
-    if (ready == 0) return false;
+    const int left = milliseconds_until(end);  // who always has more to say gets no more time
+    const int ready = left == 0 ? 0 : poll(&wanted, 1, left);
+    outcome.timed_out = ready == 0;
+    if (outcome.timed_out) return;
     if (ready < 0 && errno == EINTR) continue;
     const ssize_t count = read(descriptor, piece, sizeof piece);
-    if (count <= 0) return true;
-    text.append(piece, std::min(static_cast<std::size_t>(count), most - text.size()));
+    if (count <= 0) return;
+    const std::size_t kept =
+        std::min(static_cast<std::size_t>(count), most - outcome.output.size());
+    outcome.output.append(piece, kept);
+    outcome.cut = outcome.cut || kept < static_cast<std::size_t>(count);
   }
 }
 
@@ -94,47 +173,72 @@ pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimi
                                           variable("TMPDIR", "/tmp"), "LC_ALL=C"};
   const std::vector<char*> word_pointers = pointers_to(words);
   const std::vector<char*> variables = pointers_to(environment);
-  if (descriptors.size() > 8) throw std::runtime_error("too many descriptors for a process");
-  const pid_t child = fork();
+  if (descriptors.size() > kMostDescriptors)
+    throw std::runtime_error("too many descriptors for a process");
+  const Descriptor nothing = moved_up(open_file("/dev/null", O_RDWR));
+  Descriptor program;
+  if (limits.filtered) program = moved_up(open_file(arguments.front(), O_RDONLY));
+  Pipe report = make_pipe();
+  report.write_end = moved_up(report.write_end);
+  const pid_t parent = getpid();
+  const pid_t child = fork_remembered();
   if (child < 0) throw std::runtime_error("cannot start a process for " + arguments.front());
-  if (child == 0) become(word_pointers.data(), variables.data(), limits, descriptors);
+  if (child == 0)
+    become_or_report({word_pointers.data(), variables.data(), limits, descriptors, nothing.get(),
+                      program.get(), report.write_end.get(), parent});
   setpgid(child, child);  // whichever of both comes first
-  return child;
+  report.write_end.reset();
+  Step failed{};
+  ssize_t count = 0;
+  while ((count = read(report.read_end.get(), &failed, sizeof failed)) < 0 && errno == EINTR) {
+  }
+  if (count == 0) return child;  // exec() has closed it
+  end_process(child);
+  throw std::runtime_error("cannot run " + arguments.front() + ": " + text_of(failed));
 }
 
 int end_process(pid_t process) {
   kill(-process, SIGKILL);
+  kill(process, SIGKILL);
   int status = 0;
   while (waitpid(process, &status, 0) == -1 && errno == EINTR) {
   }
+  forget_process(process);
+  end_left_over_processes();
   return status;
+}
+
+std::optional<int> wait_for_end(pid_t process, double seconds) {
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(seconds));
+  for (;;) {
+    // Looked at only: what is of its group has its number until it is waited for.
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == process)
+      return end_process(process);
+    if (Clock::now() > end) return std::nullopt;
+    usleep(1000);
+  }
 }
 
 ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProcessLimits& limits,
                            double seconds, std::size_t most_output) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
-  const pid_t child = start_process(arguments, limits,
-                                    {HandedDescriptor{ends[1], 1}, HandedDescriptor{ends[1], 2}});
-  close(ends[1]);
+  Pipe output = make_pipe();
+  const pid_t child = start_process(
+      arguments, limits,
+      {HandedDescriptor{output.write_end.get(), 1}, HandedDescriptor{output.write_end.get(), 2}});
+  output.write_end.reset();
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                       std::chrono::duration<double>(seconds));
   ProcessOutcome outcome;
-  outcome.timed_out = !read_all(ends[0], end, most_output, outcome.output);
-  close(ends[0]);
-  if (outcome.timed_out) {
-    outcome.status = end_process(child);
-    return outcome;
-  }
+  read_all(output.read_end.get(), end, most_output, outcome);
   // It has closed its output; that it also ends is for the limit on CPU time, or for us.
-  for (;;) {
-    const pid_t ended = waitpid(child, &outcome.status, WNOHANG);
-    if (ended == child || (ended < 0 && errno != EINTR)) return outcome;
-    if (Clock::now() > end) break;
-    usleep(1000);
-  }
-  outcome.timed_out = true;
-  outcome.status = end_process(child);
+  const std::chrono::duration<double> left = end - Clock::now();
+  const std::optional<int> status =
+      outcome.timed_out ? std::nullopt : wait_for_end(child, left.count());
+  outcome.timed_out = !status;
+  outcome.status = status ? *status : end_process(child);
   return outcome;
 }
 

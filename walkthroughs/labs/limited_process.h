@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct ProcessLimits {
   std::size_t memory_bytes = 0;  ///< writable memory
   std::size_t file_bytes = 0;    ///< of each file that it writes
   bool offline = true;           ///< without a network, where the system lets us take it away
+  /// Behind the system-call filter from its first instruction on. For programs that are linked
+  /// statically: others open files before they begin.
+  bool filtered = false;
 };
 
 /// A descriptor of this process that a child gets under another number.
@@ -24,16 +28,22 @@ struct HandedDescriptor {
 
 /// Starts a program in a process group of its own, with an environment of little more than PATH.
 /// It ends when this process ends. Descriptors 0 to 2 are /dev/null unless they are handed over.
-/// Throws std::runtime_error.
+/// Throws std::runtime_error if it cannot be started with all of its limits.
 pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimits& limits,
                     const std::vector<HandedDescriptor>& descriptors);
 
-/// Ends a process and all that it started, and waits for it. Returns its status as waitpid() has it.
+/// Ends a process and all that it started, also what has left its group, and waits for it. Returns
+/// its status as waitpid() has it.
 int end_process(pid_t process);
+
+/// The status of a process that ends by itself within so many seconds, and ends what it has left
+/// behind; nothing if it goes on.
+std::optional<int> wait_for_end(pid_t process, double seconds);
 
 /// How a process ended.
 struct ProcessOutcome {
   bool timed_out = false;
+  bool cut = false;    ///< it printed more than was kept
   int status = 0;      ///< as waitpid() has it
   std::string output;  ///< standard output and error, the first `most_output` bytes
 

@@ -10,6 +10,7 @@
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/submission_build.h"
+#include "walkthroughs/labs/system_call_filter.h"
 #include "walkthroughs/labs/trial_report.h"
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <thread>
 
 namespace paged::labs {
@@ -79,11 +81,13 @@ struct CheckOptions {
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
   std::optional<std::string> json;
   bool no_gpu = false;
-  bool without_rules = false;  ///< for tests of what stands behind the rules
+  bool without_rules = false;   ///< for tests of what stands behind the rules
+  bool without_filter = false;  ///< and of what holds where a system has no filter
 };
 
-RemoteLimits limits_of(const Lab& lab) {
+RemoteLimits limits_of(const Lab& lab, bool filtered) {
   RemoteLimits limits;
+  limits.process.filtered = filtered;
   limits.process.cpu_seconds = lab.limits.seconds;
   limits.process.memory_bytes = static_cast<std::size_t>(lab.limits.memory_mib) << 20;
   limits.process.file_bytes = std::size_t{1} << 20;  // what it prints
@@ -115,13 +119,17 @@ std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& su
 }
 
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
-                 const std::vector<OwnLines>& own, std::uint64_t seed, TrialOutcome& outcome) {
+                 const std::vector<OwnLines>& own, const CheckOptions& options,
+                 TrialOutcome& outcome) {
+  const bool filtered = has_system_call_filter() && !options.without_filter;
+  outcome.shut_off = filtered;
   const std::filesystem::path printed = scratch.path() / "printed";
   Progress progress("checking");
   const auto begin = Clock::now();
   try {
-    RemoteDevice device(Backend::cpu, program, printed, limits_of(lab));
-    try_on(device, lab, own, seed, outcome, [&](const std::string& what) { progress.show(what); });
+    RemoteDevice device(Backend::cpu, program, printed, limits_of(lab, filtered));
+    try_on(device, lab, own, options.seed, outcome,
+           [&](const std::string& what) { progress.show(what); });
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();  // before it did anything
   }
@@ -146,7 +154,7 @@ int check(const CheckOptions& options) {
     submission = read_submission(lab, folder, rules);
     outcome.remark = submission.note;
     const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
-    try_program(program, scratch, lab, submission.own_lines, options.seed, outcome);
+    try_program(program, scratch, lab, submission.own_lines, options, outcome);
   } catch (const InputError& error) {
     outcome.note = error.what();
   } catch (const BuildError& error) {
@@ -183,7 +191,19 @@ void write_gradescope(const std::string& target, const std::vector<nlohmann::jso
         .commit(gradescope_of(trial).dump(2) + "\n");
 }
 
+/// Files are named after the last part of a path: two of one name would be one file.
+void refuse_equal_names(const std::vector<std::string>& folders) {
+  std::map<std::string, std::string> by_name;
+  for (const std::string& folder : folders)
+    if (const auto [first, is_new] = by_name.emplace(name_of_submission(folder), folder); !is_new)
+      throw InputError("'" + first->second + "' and '" + folder + "' would both write " +
+                       first->first +
+                       ".json; name the folders differently, or grade them one by one");
+}
+
 int grade_all(const GradeOptions& options) {
+  if (options.gradescope && options.folders.size() > 1) refuse_equal_names(options.folders);
+  if (!options.lab.empty()) find_lab(options.lab);
   GradingRequest request;
   for (const std::string& folder : options.folders) request.submissions.emplace_back(folder);
   request.lab = options.lab;
@@ -248,6 +268,7 @@ void add_commands(CLI::App& program, int& status) {
       ->type_name("FILE");
   add_seconds_per_run(*command, checked->seconds_per_run);
   command->add_flag("--without-rules", checked->without_rules)->group("");
+  command->add_flag("--without-filter", checked->without_filter)->group("");
   command->add_flag("--no-gpu", checked->no_gpu, "measure nothing on a GPU");
   command->callback([checked, &status] { status = check(*checked); });
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -21,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 Clock::duration seconds(double count) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
 }
+
+constexpr int kMostLineRequests = 16;
 
 RemoteDevice* current = nullptr;
 
@@ -36,8 +37,13 @@ std::vector<std::string> lines_of_program(const std::filesystem::path& program,
     command.emplace_back(text);
   }
   const ProcessLimits limits{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30};
-  std::istringstream output(run_limited(command, limits, 10).output);
   std::vector<std::string> lines;
+  std::istringstream output;
+  try {
+    output.str(run_limited(command, limits, 10).output);
+  } catch (const std::runtime_error&) {
+    return lines;  // there is no addr2line: findings without lines
+  }
   for (std::string line; std::getline(output, line);) lines.push_back(line.substr(0, 4096));
   return lines;
 }
@@ -51,35 +57,45 @@ RemoteDevice::RemoteDevice(Backend backend, const std::filesystem::path& program
       limits_(limits),
       end_(Clock::now() + seconds(limits.seconds)) {
   signal(SIGPIPE, SIG_IGN);  // a write to a process that is gone fails
-  int requests[2];
-  int answers[2];
-  if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0)
-    throw std::runtime_error("cannot make a pipe");
-  const int output =
-      open(printed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  process_ =
-      start_process({program.string()}, limits.process,
-                    {{requests[0], kRequests}, {answers[1], kAnswers}, {output, 1}, {output, 2}});
-  close(requests[0]);
-  close(answers[1]);
-  close(output);
-  requests_ = requests[1];
-  answers_ = answers[0];
-  fcntl(requests_, F_SETFL, O_NONBLOCK);
-  channel_ = std::make_unique<Channel>(answers_, requests_);
+  Pipe requests = make_pipe();
+  Pipe answers = make_pipe();
+  const Descriptor output = open_file(printed, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  const Descriptor own_file = open_file(program, O_RDONLY);
+  if (fcntl(requests.write_end.get(), F_SETFL, O_NONBLOCK) != 0)
+    throw std::runtime_error("a pipe cannot be made to return at once");
+  process_ = start_process({program.string()}, limits.process,
+                           {{requests.read_end.get(), kRequests},
+                            {answers.write_end.get(), kAnswers},
+                            {own_file.get(), kProgramFile},
+                            {output.get(), 1},
+                            {output.get(), 2}});
+  requests.read_end.reset();  // that it ends is seen by its ends being closed
+  answers.write_end.reset();
+  requests_ = std::move(requests.write_end);
+  answers_ = std::move(answers.read_end);
+  channel_ = std::make_unique<Channel>(answers_.get(), requests_.get());
+  // A constructor that throws has no destructor.
+  try {
+    ask_for_limits();
+  } catch (...) {
+    if (process_ > 0) end_process(process_);
+    throw;
+  }
+}
+
+void RemoteDevice::ask_for_limits() {
   ask(
       Request::limits, [](Channel&) {},
       [&](Channel& channel) {
         device_limits_.name = channel.get_text();
         device_limits_.shared_bytes_per_block = channel.get<std::uint64_t>();
-        filtered_ = channel.get<std::uint8_t>() != 0;
       });
 }
 
 RemoteDevice::~RemoteDevice() {
   if (current == this) current = nullptr;
-  close(requests_);
-  close(answers_);
+  requests_.reset();
+  answers_.reset();
   if (process_ > 0) end_process(process_);
 }
 
@@ -110,13 +126,9 @@ std::string RemoteDevice::how_it_ended(int status) const {
 
 std::string RemoteDevice::what_happened(const ChannelError& error) {
   const bool hangs = error.kind == ChannelError::Kind::late;
-  int status = 0;
-  if (error.kind == ChannelError::Kind::closed) {  // it is ending: wait for how
-    for (int i = 0; i < 1000 && waitpid(process_, &status, WNOHANG) == 0; ++i) usleep(1000);
-    kill(-process_, SIGKILL);
-  } else {
-    status = end_process(process_);
-  }
+  std::optional<int> status;
+  if (error.kind == ChannelError::Kind::closed) status = wait_for_end(process_, 1);  // it is ending
+  if (!status) end_process(process_);
   process_ = -1;
   char text[160];
   if (hangs && running_kernel_) {
@@ -132,7 +144,8 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
   }
   if (error.kind == ChannelError::Kind::garbled)
     return "the kernel's process answered what cannot be: it was overwritten";
-  return "the kernel's process " + how_it_ended(status);
+  return "the kernel's process " +
+         (status ? how_it_ended(*status) : "would hear no more and went on, and was stopped");
 }
 
 template <typename Get>
@@ -158,6 +171,7 @@ template <typename Put, typename Get>
 void RemoteDevice::ask(Request request, Put put, Get get) {
   if (process_ < 0) throw SubmissionEnded("the kernel's process has ended");
   running_kernel_ = request == Request::run;
+  line_requests_ = 0;
   const auto of_run = Clock::now() + seconds(limits_.seconds_per_run);
   channel_->set_deadline(running_kernel_ ? std::min(of_run, end_) : end_);
   try {
@@ -171,6 +185,9 @@ void RemoteDevice::ask(Request request, Put put, Get get) {
 }
 
 void RemoteDevice::answer_line_request() {
+  // Findings and counts are looked up once each; each costs us a process.
+  if (++line_requests_ > kMostLineRequests)
+    throw ChannelError(ChannelError::Kind::garbled, "too many questions about lines");
   std::vector<std::uint64_t> addresses(channel_->get_count());
   for (std::uint64_t& address : addresses) address = channel_->get<std::uint64_t>();
   const std::vector<std::string> lines = lines_of_program(program_, addresses);

@@ -3,6 +3,7 @@
 #include "kernels/device.h"
 #include "stages/stage.h"
 #include "walkthroughs/labs/channel.h"
+#include "walkthroughs/labs/descriptor.h"
 #include "walkthroughs/labs/limited_process.h"
 
 #include <chrono>
@@ -40,7 +41,7 @@ class RemoteDevice : public Device {
   Backend backend() const override { return backend_; }
   const DeviceLimits& limits() const override { return device_limits_; }
   /// Whether the system-call filter is on.
-  bool is_filtered() const { return filtered_; }
+  bool is_filtered() const { return limits_.process.filtered; }
 
   void* allocate(std::size_t bytes, const std::string& name) override;
   void release(void* memory) override;
@@ -60,6 +61,7 @@ class RemoteDevice : public Device {
   void ask(Request request, Put put, Get get);
   template <typename Get>
   void await(Get get);
+  void ask_for_limits();
   void answer_line_request();
   std::string what_happened(const ChannelError& error);
   std::string how_it_ended(int status) const;
@@ -69,11 +71,11 @@ class RemoteDevice : public Device {
   RemoteLimits limits_;
   std::chrono::steady_clock::time_point end_;
   bool running_kernel_ = false;
-  pid_t process_ = -1;  ///< -1: ended
-  int requests_ = -1, answers_ = -1;
+  pid_t process_ = -1;     ///< -1: ended
+  int line_requests_ = 0;  ///< since the last request
+  Descriptor requests_, answers_;
   std::unique_ptr<Channel> channel_;
   DeviceLimits device_limits_;
-  bool filtered_ = false;
 };
 
 /// A stage that promises and costs what `stage` does, and whose kernels, these instances, run on

@@ -1,22 +1,30 @@
 #include "walkthroughs/labs/source_rules.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/input_file.h"
 
 #include <cctype>
+#include <filesystem>
 #include <set>
 #include <vector>
 
 namespace paged::labs {
 namespace {
 
-/// A line of code as the compiler reads it: lines that end in a backslash joined, no comments, no
-/// characters of literals.
+/// A line of code without comments and without the characters of literals.
 struct CodeLine {
   std::string text;
-  std::size_t number = 0;  ///< of its first line, from 1
+  std::size_t number = 0;  ///< from 1
+  std::string doubt;       ///< what a compiler could read in another way, or ""
 };
 
-/// Reads a text character by character; knows comments and literals.
+bool is_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Reads a text character by character; knows comments, numbers and literals. It need not know all
+/// that a compiler does: what the two might read differently is a doubt, and refused.
 class CodeReader {
  public:
   explicit CodeReader(const std::string& text) : text_(text) {}
@@ -28,50 +36,84 @@ class CodeReader {
   }
 
  private:
+  char next(std::size_t ahead = 0) const {
+    return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\n';
+  }
   bool at(const char* what) const {
     return text_.compare(position_, std::char_traits<char>::length(what), what) == 0;
   }
 
-  void begin_line() { lines_.push_back({"", number_}); }
+  void begin_line() { lines_.push_back({"", number_, ""}); }
+  void doubt(const char* what) {
+    if (lines_.back().doubt.empty()) lines_.back().doubt = what;
+  }
 
-  void skip(std::size_t count) {
-    for (; count > 0 && position_ < text_.size(); --count)
-      if (text_[position_++] == '\n') ++number_;
+  /// Passes a character; in all that a text is made of, some are doubtful.
+  void pass() {
+    const char c = next();
+    if (c == '\n') {
+      ++number_;
+      ++position_;
+      return begin_line();
+    }
+    const bool carriage_return = c == '\r' && next(1) == '\n';
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && !carriage_return)
+      doubt("control characters");
+    const std::size_t after = text_.find_first_not_of(" \t\r\v\f", position_ + 1);
+    if ((c == '\\' || at("?\?/")) && (after == std::string::npos || text_[after] == '\n'))
+      doubt("a backslash at the end of a line");
+    ++position_;
+  }
+  void take() {
+    if (next() != '\n') lines_.back().text += next();
+    pass();
   }
 
   void step() {
-    if (at("\\\n")) return skip(2);
     if (at("//")) {
-      while (position_ < text_.size() && text_[position_] != '\n') skip(at("\\\n") ? 2 : 1);
-      return;
+      while (position_ < text_.size() && next() != '\n') pass();
+    } else if (at("/*")) {
+      comment();
+    } else if (next() == '"' || next() == '\'') {
+      literal();
+    } else if (std::isdigit(static_cast<unsigned char>(next())) != 0 ||
+               (next() == '.' && std::isdigit(static_cast<unsigned char>(next(1))) != 0)) {
+      number();
+    } else if (is_of_word(next())) {
+      while (position_ < text_.size() && is_of_word(next())) take();
+      if (next() == '"' || next() == '\'') doubt("a literal right behind a word");
+    } else {
+      take();
     }
-    if (at("/*")) {
-      skip(2);
-      while (position_ < text_.size() && !at("*/")) skip(1);
-      lines_.back().text += ' ';
-      return skip(2);
-    }
-    if (at("\n")) {
-      skip(1);
-      return begin_line();
-    }
-    if (at("\"")) return literal('"');
-    // 1'000 has no character literal in it.
-    const bool after_digit =
-        !lines_.back().text.empty() &&
-        std::isalnum(static_cast<unsigned char>(lines_.back().text.back())) != 0;
-    if (at("'") && !after_digit) return literal('\'');
-    lines_.back().text += text_[position_];
-    skip(1);
   }
 
-  void literal(char quote) {
-    lines_.back().text += quote;
-    skip(1);
-    while (position_ < text_.size() && text_[position_] != quote && text_[position_] != '\n')
-      skip(text_[position_] == '\\' ? 2 : 1);
-    lines_.back().text += quote;
-    if (position_ < text_.size() && text_[position_] == quote) skip(1);
+  void comment() {
+    pass();
+    pass();
+    while (position_ < text_.size() && !at("*/")) pass();
+    if (position_ == text_.size()) return doubt("a comment without an end");
+    pass();
+    pass();
+    lines_.back().text += ' ';
+  }
+
+  void literal() {
+    const char quote = next();
+    take();
+    while (position_ < text_.size() && next() != quote && next() != '\n') {
+      if (next() == '\\') pass();
+      if (next() != '\n') pass();
+    }
+    if (position_ == text_.size() || next() != quote) return doubt("a literal without an end");
+    take();
+  }
+
+  /// 1'000 has no character literal in it.
+  void number() {
+    while (position_ < text_.size() &&
+           (is_of_word(next()) || next() == '.' || (next() == '\'' && is_of_word(next(1)))))
+      take();
+    if (next() == '"' || next() == '\'') doubt("a literal right behind a number");
   }
 
   const std::string& text_;
@@ -103,10 +145,34 @@ bool is_unroll(const std::string& line) {
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words(1);
   for (const char c : line) {
-    const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    const bool part = is_of_word(c);
     if (part) words.back() += c;
     if (!part && !words.back().empty()) words.emplace_back();
   }
+  return words;
+}
+
+/// Names that are the system's and the compiler's: macros of theirs can be anything.
+bool is_reserved(const std::string& word) {
+  return word.starts_with("__") ||
+         (word.size() > 1 && word[0] == '_' && std::isupper(static_cast<unsigned char>(word[1])));
+}
+
+/// Of these, what CUDA has and the sources of kernels use, as far as the CPU machine knows it.
+const std::set<std::string>& vocabulary() {
+  static const std::set<std::string> words = [] {
+    std::set<std::string> found = {"__restrict", "__restrict__", "__func__", "__LINE__"};
+    const std::filesystem::path root = PAGED_SOURCE_ROOT;
+    for (const char* folder : {"kernels", "kernels/simt", "stages"})
+      for (const auto& entry : std::filesystem::directory_iterator(root / folder)) {
+        const std::string kind = entry.path().extension().string();
+        if (kind != ".h" && kind != ".cuh" && kind != ".cu") continue;
+        for (const CodeLine& line : CodeReader(content_of_input(entry.path())).lines())
+          for (const std::string& word : words_of(line.text))
+            if (is_reserved(word)) found.insert(word);
+      }
+    return found;
+  }();
   return words;
 }
 
@@ -118,6 +184,36 @@ std::string objection_to(const std::string& word) {
   if (word == "simt" || word.starts_with("__tsan") || word.starts_with("__builtin"))
     return "what is inside of the CPU machine or the compiler";
   if (word == "_Pragma" || word == "__pragma") return "pragmas other than #pragma unroll";
+  if (is_reserved(word) && !vocabulary().contains(word))
+    return "names of the system's that kernels here have no need of";
+  return "";
+}
+
+/// Names of the library that copy or look at memory where nothing sees it, and what brings them in.
+const char* const kUnwatched[] = {
+    "::memcpy",         "::memmove",     "::memset",       "::memcmp",  "::memchr",
+    "::strlen",         "::strcpy",      "::strncpy",      "::strcmp",  "::strncmp",
+    "::strchr",         "::copy",        "::copy_n",       "::copy_if", "::copy_backward",
+    "::move_backward",  "::fill",        "::fill_n",       "::equal",   "::find",
+    "::string",         "::string_view", "::basic_string", "::vector",  "::ranges",
+    "usingnamespacestd"};
+
+/// "" or the unwatched name that the code has, however its blanks and lines are; the line of it.
+std::string unwatched_name(const std::vector<CodeLine>& lines, std::size_t& line) {
+  std::string all;
+  std::vector<std::size_t> numbers;
+  for (const CodeLine& code : lines)
+    for (const char c : code.text)
+      if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+        all += c;
+        numbers.push_back(code.number);
+      }
+  for (const std::string name : kUnwatched)
+    for (std::size_t at = 0; (at = all.find(name, at)) != std::string::npos; ++at)
+      if (at + name.size() == all.size() || !is_of_word(all[at + name.size()])) {
+        line = numbers[at];
+        return name == "usingnamespacestd" ? "using namespace std" : "std" + name;
+      }
   return "";
 }
 
@@ -145,10 +241,19 @@ void check_source(const std::string& text, const std::string& original, const st
   for (const CodeLine& line : CodeReader(original).lines())
     if (const std::string squeezed_line = squeezed(line.text); is_directive(squeezed_line))
       directives.insert(squeezed_line);
-  for (const CodeLine& line : CodeReader(text).lines())
+  const auto refuse = [&](std::size_t line, const std::string& what) {
+    throw InputError(file + ", line " + std::to_string(lines_before + line) +
+                     ": a submission may not use " + what);
+  };
+  const std::vector<CodeLine> lines = CodeReader(text).lines();
+  for (const CodeLine& line : lines) {
+    if (!line.doubt.empty()) refuse(line.number, line.doubt);
     if (const std::string why = objection_to_line(line.text, directives); !why.empty())
-      throw InputError(file + ", line " + std::to_string(lines_before + line.number) +
-                       ": a submission may not use " + why);
+      refuse(line.number, why);
+  }
+  std::size_t line = 0;
+  if (const std::string name = unwatched_name(lines, line); !name.empty())
+    refuse(line, "what copies or looks at memory unseen ('" + name + "')");
 }
 
 }  // namespace paged::labs

@@ -39,13 +39,15 @@ std::string v1_of(const std::string& backend) {
          "}\n";
 }
 
+bool needs_v1(const Lab& lab) { return lab.source.starts_with("stage_05"); }
+
 /// The file that is compiled: includes the stage, and with it the submission's files in place of
 /// the repository's.
-std::string unit_text(const Lab& lab, const std::string& backend) {
+std::string unit_text(const Lab& lab, const std::string& backend_of_v1) {
   // The command line has the list that the precompiled vocabulary was made with.
   std::string text = std::string("#undef PAGED_INSTANCES\n#define PAGED_INSTANCES ") +
                      name_of(lab.instances) + "\n#include \"stages/stage.h\"\n";
-  if (lab.source.starts_with("stage_05")) text += v1_of(backend);
+  if (needs_v1(lab)) text += v1_of(backend_of_v1);
   return text + "#include \"stages/" + lab.source +
          ".cu\"\n"
          "namespace paged::lab {\n"
@@ -93,7 +95,7 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   write_sources(files, folder);
   const fs::path unit = folder / "kernel.cpp";
   const fs::path object = folder / "kernel.o";
-  write_text(unit, unit_text(lab, "cpu_checked"));
+  write_text(unit, "#include \"kernels/simt/watched_copies.h\"\n" + unit_text(lab, "lab_v1"));
   std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
   append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
@@ -113,6 +115,28 @@ void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
       compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
   const std::string objection = objection_to_object(object, lab, names_called_by(solved));
   if (!objection.empty()) throw BuildError(objection);
+}
+
+/// How the linker has run_kernel() of unit_text(): all that others may know of a submission.
+const char* const kEntryPoint = "_ZN5paged3lab10run_kernelERK17paged_decode_args";
+
+/// Makes everything else that an object defines its own, so that nothing takes the place of a
+/// function of the process, and puts watched functions in place of those that copy.
+fs::path with_one_name(const fs::path& object, const Kit& kit, const Lab& lab,
+                       const ScratchFolder& scratch) {
+  const fs::path joined = scratch.path() / "joined.o";
+  const fs::path closed = scratch.path() / "closed.o";
+  // Groups are sections that the linker merges with those of other files by their names.
+  run_compiler({kit.compile.front(), "-r", "-nostdlib", "-Wl,--force-group-allocation",
+                object.string(), "-o", joined.string()},
+               lab, scratch.path(), kit);
+  std::vector<std::string> command = {"objcopy", "--keep-global-symbol", kEntryPoint};
+  for (const std::string name : {"memcpy", "memmove", "memset", "memcmp", "strlen", "__memcpy_chk",
+                                 "__memmove_chk", "__memset_chk"})
+    append(command, {"--redefine-sym", name + "=paged_watched_" + name});
+  append(command, {joined.string(), closed.string()});
+  run_compiler(command, lab, scratch.path(), kit);
+  return closed;
 }
 
 }  // namespace
@@ -135,7 +159,10 @@ fs::path build_submission(const Kit& kit, const Lab& lab, const Submission& subm
   const fs::path object = compile_files(submission.files, kit, lab, scratch.path());
   if (rules == Rules::on) hold_to_rules(object, kit, lab, scratch);
   const fs::path program = scratch.path() / "kernel_process";
-  std::vector<std::string> command = {kit.compile.front(), object.string(), "-o", program.string()};
+  std::vector<std::string> command = {kit.compile.front(),
+                                      with_one_name(object, kit, lab, scratch).string(), "-o",
+                                      program.string()};
+  if (needs_v1(lab)) command.push_back(kit.v1);
   append(command, kit.link);
   run_compiler(command, lab, scratch.path(), kit);
   return program;

@@ -4,13 +4,21 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace paged::labs {
 namespace {
+
+const char* const kKeepsData =
+    "it has variables of its own that are not __shared__: what is kept in them is not counted";
+constexpr std::size_t kMostOutput = std::size_t{4} << 20;  // a solution has 40 KB
+constexpr std::size_t kLongestName = 2000;  // a pattern is matched by a recursion a character
 
 // Patterns of names as the linker has them.
 
@@ -25,7 +33,7 @@ const char* const kCalled =
     "|_ZN5paged(16predict_stage_0[0-9]|19every_type_and_size|23promises_of_every_stage|8shape_of).*"
     "|_ZT[ISV](N5paged10InputErrorE|St13runtime_error)"
     // memory, mathematics, printing
-    "|strlen|mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk"
+    "|paged_watched_memcpy|strlen|mem(cpy|move|set|cmp)|__mem(cpy|move|set)_chk"
     "|(exp|exp2|expm1|log|log2|log10|log1p|fmax|fmin|sqrt|cbrt|floor|ceil|trunc|round|rint|"
     "nearbyint|pow|tanh|sinh|cosh|sin|cos|tan|fma|fmod|hypot|erf|ldexp|frexp|scalbn)f?"
     "|printf|__printf_chk|puts|putchar"
@@ -36,7 +44,7 @@ const char* const kCalled =
     "guard_release|guard_abort|throw_bad_array_new_length|pure_virtual)"
     "|_Unwind_Resume|__gxx_personality_v0|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr";
 /// In stage 5 also stage 4, which is its V1.
-const char* const kV1 = "_ZN5paged11cpu_checked(12run|16plan_of)_stage_04.*";
+const char* const kV1 = "_ZN5paged6lab_v1(12run|16plan_of)_stage_04.*";
 /// What it may define for others: in its own namespace alone.
 const char* const kOwn = "_ZNK?5paged3lab.*";
 /// What templates and inline functions leave in it.
@@ -60,7 +68,6 @@ bool may_be_defined(const std::string& name, char type) {
       return std::regex_match(name, own);
     case 'W':
     case 'V':
-    case 'u':
       return std::regex_match(name, shared);
     default:
       return false;
@@ -76,12 +83,18 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
+/// What is not seen is not allowed.
+class TooMuch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 std::string output_of(const std::vector<std::string>& command) {
   const ProcessLimits limits{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30};
-  const ProcessOutcome outcome = run_limited(command, limits, 10, std::size_t{16} << 20);
-  if (!outcome.succeeded())
-    throw std::runtime_error("cannot run " + command.front() + ": is binutils installed?");
-  return outcome.output;
+  ProcessOutcome outcome = run_limited(command, limits, 10, kMostOutput);
+  if (!outcome.succeeded()) throw std::runtime_error(command.front() + " cannot read an object");
+  if (outcome.cut) throw TooMuch("it has more, or longer, names than can be looked at");
+  return std::move(outcome.output);
 }
 
 /// A line of nm -P: "name type value size", without the last two where nothing is defined.
@@ -98,6 +111,8 @@ std::vector<Symbol> symbols_of(const std::filesystem::path& object) {
     std::istringstream words(line);
     symbols.emplace_back();
     words >> symbols.back().name >> symbols.back().type;
+    if (symbols.back().name.size() > kLongestName)
+      throw TooMuch("it has a name of more than " + std::to_string(kLongestName) + " characters");
   }
   return symbols;
 }
@@ -108,6 +123,7 @@ std::string objection_to_symbols(const std::filesystem::path& object, const Lab&
     const bool undefined = Symbol{name, type}.undefined();
     if (undefined && !known.contains(name) && !may_be_called(name, lab))
       return "it uses " + demangled(name) + ", which a kernel has no need of";
+    if ((type == 'd' || type == 'D') && !known.contains(name)) return kKeepsData;
     const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'i';
     if (!undefined && !local && !may_be_defined(name, type))
       return "it defines " + demangled(name) +
@@ -116,15 +132,46 @@ std::string objection_to_symbols(const std::filesystem::path& object, const Lab&
   return "";
 }
 
-/// Sections of code that the system would run by itself. The one that is allowed is the
-/// instrumentation's.
+/// A line of readelf -SW: "[ 5] name type address offset size entry-size flags ...".
+struct Section {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::string flags;
+};
+
+std::vector<Section> sections_of(const std::filesystem::path& object) {
+  std::istringstream lines(output_of({"readelf", "-SW", object.string()}));
+  std::vector<Section> sections;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t end_of_number = line.find(']');
+    if (end_of_number == std::string::npos) continue;
+    std::istringstream words(line.substr(end_of_number + 1));
+    Section section;
+    std::string skipped;
+    words >> section.name >> skipped >> skipped >> skipped >> std::hex >> section.bytes >>
+        skipped >> section.flags;
+    sections.push_back(section);
+  }
+  return sections;
+}
+
+/// Code that the system would run by itself, where the one that is allowed is the
+/// instrumentation's; and variables, where threads could keep what nobody counts. __shared__ ones
+/// are thread-local (T).
 std::string objection_to_sections(const std::filesystem::path& object) {
-  const std::string sections = output_of({"readelf", "-SW", object.string()});
-  std::istringstream words(sections);
-  for (std::string word; words >> word;)
-    for (const char* name : {".init", ".fini", ".preinit", ".ctors", ".dtors"})
-      if (word.starts_with(name) && word != ".init_array.00099")
-        return "it has code that runs before or after the program (" + word.substr(0, 40) + ")";
+  for (const Section& section : sections_of(object)) {
+    const std::string& name = section.name;
+    for (const char* of_system : {".init", ".fini", ".preinit", ".ctors", ".dtors"})
+      if (name.starts_with(of_system) && name != ".init_array.00099")
+        return "it has code that runs before or after the program (" + name.substr(0, 40) + ")";
+    const bool data = name.starts_with(".bss") || name.starts_with(".data") ||
+                      name.starts_with(".lbss") || name.starts_with(".ldata");
+    // Of the C++ library's: where a barrier stands, and who catches exceptions.
+    const bool of_library = name == ".data.rel.local" || name.starts_with(".data.rel.ro") ||
+                            name == ".data.rel.local.DW.ref.__gxx_personality_v0";
+    if (data && !of_library && section.bytes > 0 && section.flags.find('T') == std::string::npos)
+      return kKeepsData;
+  }
   return "";
 }
 
@@ -148,8 +195,12 @@ bool may_be_the_compilers(const std::filesystem::path& object, const Lab& lab) {
 
 std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
                                 const std::set<std::string>& known) {
-  const std::string objection = objection_to_symbols(object, lab, known);
-  return objection.empty() ? objection_to_sections(object) : objection;
+  try {
+    const std::string objection = objection_to_symbols(object, lab, known);
+    return objection.empty() ? objection_to_sections(object) : objection;
+  } catch (const TooMuch& error) {
+    return error.what();
+  }
 }
 
 }  // namespace paged::labs

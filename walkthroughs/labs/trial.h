@@ -41,7 +41,8 @@ struct TransactionOutcome {
   bool tried = false;
   bool held = false;
   std::vector<CountOutcome> counts;
-  std::string fault;  ///< "" or what went wrong while counting
+  std::string fault;       ///< "" or what went wrong while counting
+  std::string impossible;  ///< "" or why these counts cannot be all
   int score() const { return tried && held ? points : 0; }
 };
 

@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Ways out of the rules and round the counts that somebody has thought of, each as a submission.
+# shellcheck source=tests/lab_tests/lab_test.sh
+. "$(dirname "$0")/lab_test.sh"
+grades=""
+
+# hole NAME LAB: a starter with standard input in its hole; $folder is its folder.
+folder=""
+hole() {
+  folder="$work/s/$1"
+  "$lab" new "$2" "$folder" >"$work/new"
+  fill_hole "$(file_of "$folder")"
+}
+
+# within NAME TEXT: the solution of lab 1 with standard input before the kernel's last line.
+solution_with() {
+  folder="$work/s/$1"
+  "$lab" new "${2:-1}" "$folder" --solution >"$work/new"
+  cat >"$work/more"
+  sed -i "/^ *\/\/ \[\/[a-z-]*\]\$/{
+e cat '$work/more'
+}" "$(file_of "$folder")"
+}
+
+# Leaves the kernel of lab 1, has standard input between it and the rest, and takes that up again.
+outside() { # NAME
+  solution_with "$1" < <(
+    cat <<'CODE'
+  __shared__ SoftmaxScratch<kThreads> scratch;
+  write_statistics(t, task.seq, task.head, naive_softmax(weights, task.seq_len, scratch));
+  scalar_pv<kThreads>(t, task, t.block_size, weights);
+}
+}  // namespace
+}  // namespace paged::lab
+CODE
+    cat
+    cat <<'CODE'
+namespace paged::lab {
+namespace {
+template <typename scalar_t, typename cache_t>
+__global__ void leftover(const DecodeTensors<scalar_t, cache_t> t) {
+  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, t.block_size);
+  float* weights = reinterpret_cast<float*>(dynamic_shared);
+CODE
+  )
+}
+
+# ---- code that nobody calls --------------------------------------------------------------------
+# glibc's __REDIRECT makes assembly of what it is given. This is a function that makes a file, and
+# its address where functions are called before main().
+if [ "$(uname -m)" = x86_64 ]; then
+  before_main="__REDIRECT(, , .pushsection .init_array.00099; .quad 7f; .popsection; .pushsection .text.other; \
+7: call 1f; .asciz \"$work/was_here\"; 1: pop %rdi; push \$85; pop %rax; push \$420; pop %rsi; syscall; \
+ret; .popsection);"
+  solution_with before_main <<<"$before_main"
+fi
+
+# ---- text that is hidden from who reads it -----------------------------------------------------
+solution_with hidden_by_literal <<'CODE'
+  wchar_t q = L'"'; const char* s = "/*";
+  auto f = [] __attribute__((no_sanitize("thread"))) () {};
+  const char* e = ""; // */
+CODE
+solution_with hidden_behind_word <<'CODE'
+  auto g = [] { return'"'; }; const char* s = "/*";
+  auto f = [] __attribute__((no_sanitize("thread"))) () {};
+  const char* e = ""; // */
+CODE
+solution_with hidden_by_blank <<<'  const char* s = "x\ 
+"; asm("nop"); const char* u = "";'
+# Long names, and so many that their list cannot be read to its end, before the call that is looked for.
+hidden_call() { # NAME LENGTH COUNT
+  local name
+  name=$(head -c "$2" /dev/zero | tr '\0' a)
+  outside "$1" <<CODE
+namespace paged::lab {
+template <int I> void $name() {}
+template <int... I> void many(std::integer_sequence<int, I...>) {
+  static void (*volatile const all[])() = {&$name<I>...};
+  all[0]();
+}
+inline void hidden() { many(std::make_integer_sequence<int, $3>()); std::system("true"); }
+void (*kept)() = &hidden;
+}
+CODE
+}
+hidden_call long_names 3000 2
+hidden_call many_names 1800 2500
+
+# ---- what is not its own -----------------------------------------------------------------------
+# The process's own function, in case the linker takes this one.
+outside replaces <<'CODE'
+namespace paged::labs {
+struct Channel {
+  template <typename T> void put(const T& value);
+};
+template <> inline void Channel::put<double>(const double&) { for (;;) {} }
+}
+namespace paged::lab {
+void keep(labs::Channel& channel) { channel.put(1.0); }
+}
+CODE
+
+# ---- transactions for nothing ------------------------------------------------------------------
+# One element of a key at a time, by a copy whose size the compiler does not know.
+hole copies 2 <<'CODE'
+      const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
+      float dot = 0.0F;
+      const std::size_t bytes = sizeof(cache_t) * (t.block_size > 0 ? 1 : 2);
+      for (int v = 0; v < Groups::kVectorsPerLane; ++v) {
+        const int dim = (v * Groups::kGroupSize + lane_offset) * Groups::kVector;
+        for (int i = 0; i < Groups::kVector; i += Groups::kQueryPiece) {
+          const auto q = load_vec<Groups::kQueryPiece>(query + dim + i);
+          for (int j = 0; j < Groups::kQueryPiece; ++j) {
+            cache_t key;
+            memcpy(&key, keys + key_offset_in_page(token_in_page, dim + i + j, kBlockSize, Groups::kX), bytes);
+            dot += q.elements[j] * to_float(key);
+          }
+        }
+      }
+      dot = warp_sum<Groups::kGroupSize>(dot);
+      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+CODE
+# The same by a copy of a size that is known, and by a structure larger than any vector.
+for how in 'struct Large { cache_t x[32]; } large; __builtin_memcpy(\&large, \1, 64); key = large.x[0];' \
+  'struct Large { cache_t x[32]; } large; memcpy(\&large, \1, 64); key = large.x[0];' \
+  'struct Large { cache_t x[32]; } large = *reinterpret_cast<const Large*>(\1); key = large.x[0];'; do
+  number=$((${number:-0} + 1))
+  cp -r "$work/s/copies" "$work/s/copies_$number"
+  edit "$(file_of "$work/s/copies_$number")" "s/memcpy(&key, \(.*\), bytes);/$how/"
+done
+# Under its full name; and by another function that the compiler makes a copy in line of, into the
+# middle of an array.
+cp -r "$work/s/copies" "$work/s/copies_qualified"
+edit "$(file_of "$work/s/copies_qualified")" 's/memcpy(&key/std:: memcpy(\&key/'
+cp -r "$work/s/copies" "$work/s/copies_in_line"
+edit "$(file_of "$work/s/copies_in_line")" '/memcpy(&key/c\
+    const int d = dim + i + j;\
+    const int more = d % 8 > 5 ? 2 : 0;\
+    cache_t six[9];\
+    std::uninitialized_copy_n(keys + key_offset_in_page(token_in_page, d / 8 * 8, kBlockSize, Groups::kX) + more, 6, six + (t.block_size > 0));\
+    key = six[1 + d % 8 - more];'
+# Code of the host that looks into the device's memory.
+outside host_reads <<'CODE'
+namespace paged::lab {
+DecodeShape shape_of(const paged_decode_args& args) {
+  volatile unsigned char found = *static_cast<const unsigned char*>(args.query);
+  return paged::shape_of(args);
+}
+}
+CODE
+# What one block keeps for the next where nothing counts.
+solution_with keeps <<<'  static volatile float kept[64]; kept[threadIdx.x % 64] = weights[0];'
+solution_with keeps_pointers <<<'  static const void* volatile kept[2] = {"", ""}; kept[threadIdx.x % 2] = weights;'
+
+# Folders that no lab is known of must not end the grading of the others.
+mkdir "$work/s/nameless" "$work/s/unknown"
+echo no_such_lab >"$work/s/unknown/lab.txt"
+echo "a note" >"$work/s/stray.txt"
+
+grade "$work"/s/* --seconds-per-run 3 --json "$work/json"
+expect replaces '^100 of 100 '
+if [ -n "${before_main:-}" ]; then
+  expect before_main "^  0 of 100 .*names of the system's .*__REDIRECT"
+fi
+expect hidden_by_literal '^  0 of 100 .*line [0-9]+: a submission may not use a literal right behind a word'
+expect hidden_behind_word '^  0 of 100 .*may not use a literal right behind a word'
+expect hidden_by_blank '^  0 of 100 .*may not use a backslash at the end of a line'
+expect long_names '^  0 of 100 .*it has a name of more than 2000 characters'
+expect many_names '^  0 of 100 .*it has more, or longer, names than can be looked at'
+expect copies '^ 70 of 100 .*transactions: global load'
+expect copies_1 "^  0 of 100 .*may not use what is inside of .*__builtin_memcpy"
+expect copies_2 '^  0 of 100 .*at thread_group_qk.cuh:95 '
+expect copies_3 '^ 70 of 100 .*transactions: global load'
+expect copies_qualified "^  0 of 100 .*may not use what copies or looks at memory unseen .'std::memcpy'"
+expect copies_in_line '^ 70 of 100 .*transactions: impossible: the keys alone have'
+expect host_reads '^  0 of 100 .*crashed: an access to memory that is not there, outside of a kernel'
+expect keeps '^  0 of 100 .*variables of its own that are not __shared__'
+expect keeps_pointers '^  0 of 100 .*variables of its own that are not __shared__'
+expect nameless '^  0 of 100 .*has no lab.txt'
+expect unknown "^  0 of 100 .*there is no lab 'no_such_lab'"
+expect stray.txt '^  0 of 100 '
+[ "$(grep -c '"submission":' "$work/json")" -eq "$(find "$work/s" -mindepth 1 -maxdepth 1 | wc -l)" ] ||
+  complain "the JSON has not all submissions"
+
+# Two submissions of one name would write one file for Gradescope.
+mkdir -p "$work/a/same" "$work/b/same"
+if "$lab" grade "$work/a/same" "$work/b/same" --lab 1 --gradescope "$work/out" 2>"$work/error"; then
+  complain "two submissions of one name were graded into one file"
+fi
+grep -q 'would both write same.json' "$work/error" || complain "equal names: $(cat "$work/error")"
+finish
