@@ -43,9 +43,9 @@ int program_descriptor = -1;
 std::vector<char> content_of(int descriptor) {
   std::vector<char> bytes;
   char piece[16 * 1024];
-  for (ssize_t count; (count = read(descriptor, piece, sizeof piece)) > 0;)
+  for (ssize_t count; (count = ::read(descriptor, piece, sizeof piece)) > 0;)
     bytes.insert(bytes.end(), piece, piece + count);
-  close(descriptor);
+  ::close(descriptor);
   return bytes;
 }
 

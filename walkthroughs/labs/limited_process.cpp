@@ -34,7 +34,7 @@ constexpr int kMoved = 64;
 /// What can fail between fork() and exec().
 enum class Step : char { descriptors = 1, limits, filter, program };
 
-const char* text_of(Step step) {
+const char* what_failed(Step step) {
   switch (step) {
     case Step::descriptors:
       return "its descriptors cannot be handed over";
@@ -194,7 +194,7 @@ pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimi
   }
   if (count == 0) return child;  // exec() has closed it
   end_process(child);
-  throw std::runtime_error("cannot run " + arguments.front() + ": " + text_of(failed));
+  throw std::runtime_error("cannot run " + arguments.front() + ": " + what_failed(failed));
 }
 
 int end_process(pid_t process) {
