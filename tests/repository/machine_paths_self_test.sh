@@ -32,4 +32,11 @@ if bash "$here/machine_paths.sh" "$tree" >"$output"; then
   echo "not noticed: a path in a page"
   exit 1
 fi
+echo "plain" >"$tree/README.md"
+ln -s "/$folder/a" "$tree/link"
+if bash "$here/machine_paths.sh" "$tree" >"$output"; then
+  echo "not noticed: a link"
+  exit 1
+fi
+grep -q 'link: leads to' "$output"
 echo "every path of a machine was noticed"
