@@ -22,10 +22,13 @@ started=$SECONDS
 
 # One seed on one processor, which is quicker for many seeds than all processors for one.
 check() { # RESULTS PAGED SEED OPTIONS...
-  local results=$1 paged=$2 seed=$3 status=0
+  local results=$1 paged=$2 seed=$3 status=0 processors
+  # Those that this process may use, which need not begin at 0.
+  mapfile -t processors < <(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' |
+    awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); ++i) print i }')
   shift 3
   if [ "$END" -ne 0 ] && [ "$(date +%s)" -ge "$END" ]; then return; fi
-  taskset -c "$SLOT" "$paged" check --seed "$seed" "$@" >"$results/$seed" 2>&1 || status=$?
+  taskset -c "${processors[SLOT]}" "$paged" check --seed "$seed" "$@" >"$results/$seed" 2>&1 || status=$?
   echo "$seed $status" >>"$results/done"
   [ "$status" -ne 0 ] || rm "$results/$seed"
 }

@@ -171,13 +171,15 @@ class RaceCell {
       read_clock_ = now;
       read_bytes_ = bytes;
     } else if (read_bytes_ != kDiffering && readers_ == bit) {
+      // What it read at an earlier clock may be ordered by now, and is not taken for a read of now.
+      read_bytes_ = read_clock_ == now ? read_bytes_ | bytes : bytes;
       read_clock_ = now;
-      read_bytes_ |= bytes;
     } else if (read_bytes_ == kDiffering || read_clock_ != now || read_bytes_ != bytes) {
       if (read_bytes_ != kDiffering)
         lane_reads_ = lane_reads.add(epoch_, readers_, read_clock_, read_bytes_);
       read_bytes_ = kDiffering;
       LaneReads& differing = lane_reads[lane_reads_];
+      if (differing.clocks[lane] != now) differing.bytes[lane] = 0;
       differing.clocks[lane] = now;
       differing.bytes[lane] |= bytes;
     }
@@ -187,7 +189,7 @@ class RaceCell {
 
   [[gnu::always_inline]] void note_other_read(const BlockClocks& clocks, unsigned thread,
                                               std::uint8_t bytes, std::uintptr_t pc) {
-    if (other_reader_ != thread) other_read_ = 0;
+    if (other_reader_ != thread || other_read_clock_ != clocks.now(thread)) other_read_ = 0;
     other_reader_ = static_cast<std::uint16_t>(thread);
     other_read_ |= bytes;
     other_read_clock_ = clocks.now(thread);

@@ -122,6 +122,11 @@ std::string junit_of_checks(const std::vector<CheckResult>& results,
     }
     suite_of(result.stage + " (" + result.backend + ")", suites).tests.push_back(std::move(test));
   }
+  for (const Change& change : comparison.changes)  // what was tried before, and is gone
+    if (change.kind == ChangeKind::worse && !change.result)
+      suite_of(change.stage + " (" + change.backend + ")", suites)
+          .tests.push_back({change.stage + "." + change.invariant, change.case_name, change.text,
+                            "regression", "", 0});
   for (const NotTried& left_out : not_tried)
     suite_of(left_out.stage + " (" + left_out.backend + ")", suites)
         .tests.push_back(

@@ -15,8 +15,9 @@ struct LikelyCause {
 /// The mistake that explains the weights of one (sequence, head); none if they are within their
 /// bounds. Mistakes are tried one by one: each says what the weights would be (as another problem
 /// has them, or as a pattern), and the first whose weights agree within the bounds that the
-/// arithmetic allows is the cause. What is reported is so never a guess from one number, but it can
-/// be one of several mistakes with equal weights.
+/// arithmetic allows is the cause. It can be one of several mistakes with equal weights. A few causes
+/// rest on one number (a factor that all weights share, an LSE that is another row's), which may be
+/// chance.
 LikelyCause likely_cause(const DecodeProblem& problem, const StageArithmetic& arithmetic,
                          const RecoveredWeights& recovered);
 

@@ -281,6 +281,29 @@ __global__ void read_half_outlives_a_write(int* values) {
   }
 }
 
+// Lane 0 reads one half, meets lane 1, and reads the other; lane 1 writes the first.
+__global__ void half_read_before_the_sync(int* values) {
+  __shared__ __align__(4) unsigned short shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  if (threadIdx.x == 0) values[0] = shared[0];
+  __syncwarp();
+  if (threadIdx.x == 0) values[0] += shared[1];
+  if (threadIdx.x == 1) shared[0] = 7;
+}
+
+__global__ void half_read_after_the_sync(int* values) {
+  __shared__ __align__(4) unsigned short shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  if (threadIdx.x == 0) values[0] = shared[1];
+  __syncwarp();
+  if (threadIdx.x == 0) values[0] += shared[0];
+  if (threadIdx.x == 1) shared[0] = 7;  // mistake: half that is read after the sync
+}
+
 __global__ void halves_of_two_owners(int* values) {
   __shared__ __align__(4) unsigned short shared[2];
   if (threadIdx.x < 2) shared[threadIdx.x] = 1;
@@ -512,6 +535,17 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
         [](Device& device) { run(device, read_half_outlives_a_write); },
         {{race, "read_half_outlives_a_write",
           "2-byte write at byte 0 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"half that is read before the sync",
+        file,
+        [](Device& device) { run(device, half_read_before_the_sync); },
+        {},
+        false,
+        FindingKind::data_race},
+       {"half that is read after the sync",
+        file,
+        [](Device& device) { run(device, half_read_after_the_sync); },
+        {{race, "half_read_after_the_sync", "2-byte"}},
         true},
        {"halves of two owners",
         file,

@@ -83,6 +83,7 @@ Kit read_kit() {
   kit.v1 = json.at("v1");
   kit.cuda = texts(json.at("cuda"));
   kit.cuda_link = texts(json.at("cuda_link"));
+  kit.cuda_v1 = json.at("cuda_v1");
   return kit;
 }
 

@@ -15,6 +15,7 @@ struct Kit {
   std::string v1;                      ///< stage 4's object, which lab 5 has besides
   std::vector<std::string> cuda;       ///< nvcc and flags, for compiling; empty: no CUDA
   std::vector<std::string> cuda_link;  ///< what stands behind the object
+  std::string cuda_v1;                 ///< as v1, for the GPU
 };
 
 /// Reads what the build has written. Throws InputError that says how to build it.

@@ -81,6 +81,7 @@ struct CheckOptions {
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
   std::optional<std::string> json;
   bool no_gpu = false;
+  bool compile_for_gpu = false;
   bool without_rules = false;   ///< for tests of what stands behind the rules
   bool without_filter = false;  ///< and of what holds where a system has no filter
 };
@@ -137,6 +138,17 @@ void try_program(const std::filesystem::path& program, const ScratchFolder& scra
   outcome.printed = content_of_input(printed).substr(0, 16 * 1024);
 }
 
+std::string compiled_for_gpu(const Kit& kit, const Lab& lab, const Submission& submission) {
+  if (kit.cuda.empty()) return "not compiled for a GPU: this build is without CUDA";
+  try {
+    const ScratchFolder scratch;
+    build_for_gpu(kit, lab, submission, scratch);
+    return "it compiles for a GPU, too";
+  } catch (const BuildError& error) {
+    return std::string("for a GPU ") + error.what();
+  }
+}
+
 int check(const CheckOptions& options) {
   const std::filesystem::path folder = options.folder;
   if (!std::filesystem::is_directory(folder))
@@ -163,6 +175,7 @@ int check(const CheckOptions& options) {
   json.write(json_of(outcome));
   if (!json.takes_standard_output()) print(std::cout, lab, outcome, options.hints);
   const bool full = outcome.score() == outcome.max_score();
+  if (options.compile_for_gpu) std::cout << compiled_for_gpu(kit, lab, submission) << '\n';
   if (full && !options.no_gpu && !json.takes_standard_output())
     std::cout << gpu_times(kit, lab, submission) << '\n';
   return full ? 0 : 1;
@@ -269,6 +282,8 @@ void add_commands(CLI::App& program, int& status) {
   add_seconds_per_run(*command, checked->seconds_per_run);
   command->add_flag("--without-rules", checked->without_rules)->group("");
   command->add_flag("--without-filter", checked->without_filter)->group("");
+  command->add_flag("--compile-for-gpu", checked->compile_for_gpu,
+                    "compile it for a GPU, too, whether there is one or not");
   command->add_flag("--no-gpu", checked->no_gpu, "measure nothing on a GPU");
   command->callback([checked, &status] { status = check(*checked); });
 

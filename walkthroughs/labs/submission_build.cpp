@@ -21,33 +21,25 @@ ProcessLimits limits_of_compiler(const Lab& lab) {
 }
 
 /// Stage 5 takes stage 4 for V1: the right one, which the program is linked with.
-std::string v1_of(const std::string& backend) {
-  return "namespace paged::" + backend +
-         " {\n"
-         "void run_stage_04(const paged_decode_args& args);\n"
-         "LaunchPlan plan_of_stage_04(const DecodeShape& shape);\n"
-         "}\n"
-         "namespace paged::lab {\n"
-         "void run_stage_04(const paged_decode_args& args) { " +
-         backend +
-         "::run_stage_04(args); }\n"
-         "LaunchPlan plan_of_stage_04(const DecodeShape& shape) {\n"
-         "  return " +
-         backend +
-         "::plan_of_stage_04(shape);\n"
-         "}\n"
-         "}\n";
+const char* const kV1 = R"(namespace paged::lab_v1 {
+void run_stage_04(const paged_decode_args& args);
+LaunchPlan plan_of_stage_04(const DecodeShape& shape);
 }
+namespace paged::lab {
+void run_stage_04(const paged_decode_args& args) { lab_v1::run_stage_04(args); }
+LaunchPlan plan_of_stage_04(const DecodeShape& shape) { return lab_v1::plan_of_stage_04(shape); }
+}
+)";
 
 bool needs_v1(const Lab& lab) { return lab.source.starts_with("stage_05"); }
 
 /// The file that is compiled: includes the stage, and with it the submission's files in place of
 /// the repository's.
-std::string unit_text(const Lab& lab, const std::string& backend_of_v1) {
+std::string unit_text(const Lab& lab) {
   // The command line has the list that the precompiled vocabulary was made with.
   std::string text = std::string("#undef PAGED_INSTANCES\n#define PAGED_INSTANCES ") +
                      name_of(lab.instances) + "\n#include \"stages/stage.h\"\n";
-  if (needs_v1(lab)) text += v1_of(backend_of_v1);
+  if (needs_v1(lab)) text += kV1;
   return text + "#include \"stages/" + lab.source +
          ".cu\"\n"
          "namespace paged::lab {\n"
@@ -95,7 +87,7 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   write_sources(files, folder);
   const fs::path unit = folder / "kernel.cpp";
   const fs::path object = folder / "kernel.o";
-  write_text(unit, "#include \"kernels/simt/watched_copies.h\"\n" + unit_text(lab, "lab_v1"));
+  write_text(unit, "#include \"kernels/simt/watched_copies.h\"\n" + unit_text(lab));
   std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
   append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
@@ -174,10 +166,11 @@ fs::path build_for_gpu(const Kit& kit, const Lab& lab, const Submission& submiss
   write_sources(submission.files, folder);
   const fs::path unit = folder / "kernel.cu";
   const fs::path program = folder / "kernel_process";
-  write_text(unit, unit_text(lab, "cuda"));
+  write_text(unit, unit_text(lab));
   std::vector<std::string> command = {kit.cuda.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.cuda.begin() + 1, kit.cuda.end());
   append(command, {"-w", unit.string(), "-o", program.string()});
+  if (needs_v1(lab)) command.push_back(kit.cuda_v1);
   append(command, kit.cuda_link);
   run_compiler(command, lab, folder, kit);
   return program;
