@@ -75,6 +75,11 @@ std::string points_of(const Lab& lab) {
 std::string task_of(const Lab& lab) {
   std::string text = "# " + lab.title + "\n\n";
   for (const std::string& part : lab.task) text += paragraph(part) + "\n";
+  if (lab.has_hole())
+    text += paragraph("To read: `walkthroughs/" + lab.source.substr(std::string("stage_").size()) +
+                      "/README.md`, up to its section \"The code\", which is the solution; and " +
+                      "`walkthroughs/reading_a_failure/README.md`.") +
+            "\n";
   text += paragraph(lab.has_hole()
                         ? "You write what is missing between two markers; what is outside of them "
                           "stays as it is, and is put back if you change it:"

@@ -84,8 +84,9 @@ std::vector<std::string> explanations_of(const TransactionOutcome& transactions)
   if (!transactions.impossible.empty()) texts.push_back(transactions.impossible);
   for (const CountOutcome& count : transactions.counts)
     if (!count.held() && explained.insert(count.name).second)
-      texts.push_back(count_in_words(count.name) + ": " + std::to_string(count.counted - count.target) +
-                      " too many on " + count.case_name + "; " + count.where);
+      texts.push_back(count_in_words(count.name) + ": " +
+                      std::to_string(count.counted - count.target) + " too many on " +
+                      count.case_name + "; " + count.where);
   if (!transactions.fault.empty())
     texts.push_back("the counts may be incomplete: " + transactions.fault);
   return texts;
@@ -195,6 +196,9 @@ void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, in
                          std::to_string(outcome.max_score()) + " points",
                      full ? Colour::good : Colour::plain)
          << times << '\n';
+  if (!full && hints < static_cast<int>(lab.hints.size()))
+    stream << "For " << (hints == 0 ? "a hint" : "one more hint") << " add --hint " << hints + 1
+           << ".\n";
 }
 
 nlohmann::json json_of(const TrialOutcome& outcome) {
