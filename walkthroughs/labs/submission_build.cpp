@@ -21,7 +21,7 @@ ProcessLimits limits_of_compiler(const Lab& lab) {
 }
 
 /// Stage 5 takes stage 4 for V1: the right one, which the program is linked with.
-const char* const kV1 = R"(namespace paged::lab_v1 {
+const char* const kUnitOfV1 = R"(namespace paged::lab_v1 {
 void run_stage_04(const paged_decode_args& args);
 LaunchPlan plan_of_stage_04(const DecodeShape& shape);
 }
@@ -39,7 +39,7 @@ std::string unit_text(const Lab& lab) {
   // The command line has the list that the precompiled vocabulary was made with.
   std::string text = std::string("#undef PAGED_INSTANCES\n#define PAGED_INSTANCES ") +
                      name_of(lab.instances) + "\n#include \"stages/stage.h\"\n";
-  if (needs_v1(lab)) text += kV1;
+  if (needs_v1(lab)) text += kUnitOfV1;
   return text + "#include \"stages/" + lab.source +
          ".cu\"\n"
          "namespace paged::lab {\n"
