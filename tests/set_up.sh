@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by tests/run.sh and walkthroughs/tour.sh: installs what is missing, configures, builds.
-# Defines set_up, and leaves the tools in build/bin. Not a command of its own.
+# Defines set_up, which is configure and then build_targets, and leaves the tools in build/bin. Not a
+# command of its own.
 
 # Debian's and Ubuntu's names of what the build needs.
 packages=(g++ cmake ninja-build libeigen3-dev libgtest-dev libbenchmark-dev libboost-context-dev
@@ -82,8 +83,7 @@ show_progress() {
   done
 }
 
-# Builds the given targets, or everything.
-set_up() {
+configure() {
   mkdir -p "$build"
   install_missing
   cmake_is_here || fail "This needs CMake 3.25 or later (Debian 12, Ubuntu 24.04); here is: $(cmake --version | head -n 1)"
@@ -98,6 +98,10 @@ set_up() {
   local generator=()
   if [ ! -f "$build/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
   quietly "$build/configure.log" cmake -S "$root" -B "$build" "${generator[@]}"
+}
+
+# Builds the given targets, or everything.
+build_targets() {
   local jobs started=$SECONDS
   jobs=$(nproc)
   say "Building (the first time takes minutes, then seconds)"
@@ -115,4 +119,9 @@ set_up() {
     quietly "$build/build.log" cmake --build "$build" -j "$jobs" "${target_arguments[@]}"
   fi
   [ $((SECONDS - started)) -lt 5 ] || say "Built in $((SECONDS - started)) s"
+}
+
+set_up() {
+  configure
+  build_targets "$@"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lab.sh builds what has changed, and when nothing has it neither waits nor speaks. In a tree with a
-# set_up that only says that it was called.
+# lab.sh builds what has changed, and when nothing has it neither waits nor speaks. Where the labs are
+# left out it says what to install. In a tree with a set_up.sh that only says that it was called.
 set -euo pipefail
 lab_sh=$(cd "$(dirname "$0")/../../walkthroughs" && pwd)/lab.sh
 work=$(mktemp -d)
@@ -12,9 +12,16 @@ touch "$tree"/{CMakeLists.txt,CMakePresets.json}
 cat >"$tree/tests/set_up.sh" <<'SET_UP'
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$root/build"
-set_up() {
-  echo "Building $*"
+fail() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+configure() {
   mkdir -p "$build/bin" "$build/labs"
+  [ ! -e "$root/something_missing" ] || echo "Install something" >"$build/labs/left_out.txt"
+}
+build_targets() {
+  echo "Building $*"
   printf '#!/bin/sh\necho "tool: $*"\n' >"$build/bin/paged_lab"
   chmod +x "$build/bin/paged_lab"
   touch "$build/labs/kit.json"
@@ -28,7 +35,7 @@ failures=0
 try() { # WHAT EXPECTED: what lab.sh list in $tree says
   local said
   sleep 0.05 # times of files are that coarse
-  said=$(bash "$tree/walkthroughs/lab.sh" list 2>&1)
+  said=$(bash "$tree/walkthroughs/lab.sh" list 2>&1) || said="$said (failed)"
   [ "$said" = "$2" ] || {
     printf '%s: expected "%s", and got "%s"\n' "$1" "$2" "$said"
     failures=$((failures + 1))
@@ -55,4 +62,6 @@ try "nothing more" "$quick"
 mv "$tree" "$work/moved"
 tree="$work/moved"
 try "a tree that was moved" "$built"
+touch "$tree/something_missing" "$tree/CMakeLists.txt"
+try "a library is missing" "Install something (failed)"
 [ "$failures" -eq 0 ]
