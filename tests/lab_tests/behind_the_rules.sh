@@ -46,8 +46,12 @@ CODE
 
 stopped='asked the system for what no kernel needs'
 behind signal "$stopped" <<<'void hostile() { kill(getppid(), SIGKILL); }'
+# The file may be refused by the end of the process, or by an error: it is looked for below.
 behind before_main "$stopped" <<<"void hostile() {}
-__attribute__((constructor(99))) void early() { creat(\"$work/was_here\", 0600); }"
+__attribute__((constructor(99))) void early() {
+  creat(\"$work/was_here\", 0600);
+  kill(getppid(), SIGKILL);
+}"
 # Memory that the limit does not know.
 behind shared_memory "$stopped" <<'CODE'
 void hostile() {
