@@ -70,14 +70,15 @@ bool hand_over(const Start& start) {
   if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
     for (int descriptor = 3; descriptor < 1024; ++descriptor)
       fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  for (int descriptor = 0; descriptor < 3; ++descriptor)
-    if (dup2(start.nothing, descriptor) < 0) return false;
-  // First out of the way of the numbers that they get, then to these.
+  // First out of the way of the numbers that they get, and of 0 to 2, which are theirs where ours were
+  // closed (`paged_lab check DIR <&-`).
   int moved[kMostDescriptors];
   for (std::size_t i = 0; i < start.descriptors.size(); ++i) {
     moved[i] = fcntl(start.descriptors[i].ours, F_DUPFD_CLOEXEC, kMoved);
     if (moved[i] < 0) return false;
   }
+  for (int descriptor = 0; descriptor < 3; ++descriptor)
+    if (dup2(start.nothing, descriptor) < 0) return false;
   for (std::size_t i = 0; i < start.descriptors.size(); ++i)
     if (dup2(moved[i], start.descriptors[i].theirs) < 0) return false;
   return true;
