@@ -56,7 +56,7 @@ CountRun count_on_case(KernelUnderTest& kernel, const Case& c, const RunOptions&
     run.flops = flops_of(stage, call);
   }
   const CountingScope counting(kernel.device());
-  kernel.run(c.problem, options);
+  run.outputs = kernel.run(c.problem, options);
   run.counted = kernel.device().take_counts();
   run.faults = kernel.take_faults();
   return run;

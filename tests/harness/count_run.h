@@ -35,6 +35,7 @@ struct CountRun {
   std::optional<CountsByPhase> predicted;  ///< nothing if the stage does not predict
   std::optional<Flops> flops;              ///< by formula; nothing if the stage does not predict
   LaunchCounts counted;
+  DecodeOutputs outputs;            ///< of the run that was counted
   std::vector<std::string> faults;  ///< findings: the counts may be incomplete
 
   /// Nothing went wrong, and what was predicted was counted, to the digit.

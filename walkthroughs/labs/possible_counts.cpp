@@ -6,11 +6,12 @@
 namespace paged::labs {
 namespace {
 
-/// Sectors that hold the keys of all tokens (and as many their values): each is loaded once at least.
+/// Sectors that hold the keys of all tokens (and as many their values), once for each query head:
+/// each head has blocks of its own, and no block can tell another what it has read.
 std::uint64_t sectors_of_keys(const DecodeProblem& problem) {
   std::uint64_t tokens = 0;
   for (const std::int32_t length : problem.seq_lens) tokens += static_cast<std::uint64_t>(length);
-  const std::uint64_t elements = tokens * static_cast<std::uint64_t>(problem.num_kv_heads) *
+  const std::uint64_t elements = tokens * static_cast<std::uint64_t>(problem.num_heads) *
                                  static_cast<std::uint64_t>(problem.head_size);
   constexpr std::uint64_t kSectorBytes = 32;
   return elements * size_in_bytes(problem.cache()) / kSectorBytes;

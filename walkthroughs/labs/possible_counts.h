@@ -7,7 +7,7 @@
 
 namespace paged::labs {
 
-/// "" or that fewer sectors were loaded than keys, or values, have: then they are read in a way that
+/// "" or that fewer sectors were loaded than keys, or values, have for all heads: then they are read in a way that
 /// is not counted. Keys may be read in any phase but PV, values in any but QK.
 std::string impossible_counts(const LaunchCounts& counted, const DecodeProblem& problem);
 

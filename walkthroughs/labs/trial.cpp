@@ -1,6 +1,7 @@
 #include "walkthroughs/labs/trial.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/comparison.h"
 #include "tests/harness/count_run.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
@@ -108,13 +109,33 @@ std::string lines_behind(CountMember count, const LaunchCounts& counts,
   return text + ", other lines have " + std::to_string(others);
 }
 
+/// A case that is counted. Its sizes are public; its values are drawn by the seed, so that no answer
+/// can be known beforehand. No count depends on values.
+Case counted_case(const std::string& name, std::uint64_t seed) {
+  CaseSpec spec = find_case(name);
+  for (ValueFamily* values : {&spec.query_values, &spec.key_values, &spec.value_values})
+    *values = {.kind = "peaked", .seed = seed};
+  return build_case(spec);
+}
+
+/// "" or the first finding, or what is wrong with the output.
+std::string what_is_wrong(const CountRun& run, const Case& c, const KernelUnderTest& kernel) {
+  if (!run.faults.empty()) return run.faults.front();
+  return compare(c.problem, run.outputs, reference_answer(c.problem, kernel.stage().arithmetic))
+      .message;
+}
+
 void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLines>& own,
-           KernelUnderTest& kernel) {
+           KernelUnderTest& kernel, std::uint64_t seed) {
   outcome.tried = true;
   outcome.held = true;
   for (const std::string& name : lab.transactions.cases) {
-    const Case c = build_case(find_case(name));
+    const Case c = counted_case(name, seed);
     const CountRun run = count_on_case(kernel, c);
+    if (const std::string wrong = what_is_wrong(run, c, kernel); !wrong.empty()) {
+      outcome.held = false;
+      if (outcome.wrong.empty()) outcome.wrong = "on the case " + c.name + ": " + wrong;
+    }
     if (const std::string why = impossible_counts(run.counted, c.problem); !why.empty()) {
       outcome.held = false;
       outcome.impossible = why;
@@ -122,7 +143,6 @@ void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLin
     if (!run.predicted || !run.counted.complete) outcome.held = false;
     const Counts target = run.predicted ? run.predicted->total() : Counts{};
     const Counts counted = run.counted.phases.total();
-    if (!run.faults.empty()) outcome.fault = run.faults.front();
     for (const CountName& count_name : lab.transactions.counts) {
       CountOutcome one{run.case_name, count_name.name, counted.*count_name.member,
                        target.*count_name.member, ""};
@@ -174,7 +194,7 @@ void try_on(RemoteDevice& device, const Lab& lab, const std::vector<OwnLines>& o
       if (!check.held && !lab.checks[i].alone) return;
     }
     progress("transactions");
-    count(outcome.transactions, lab, own, kernel);
+    count(outcome.transactions, lab, own, kernel, seed);
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();
     for (CheckOutcome& check : outcome.checks)

@@ -41,7 +41,9 @@ struct TransactionOutcome {
   bool tried = false;
   bool held = false;
   std::vector<CountOutcome> counts;
-  std::string fault;       ///< "" or what went wrong while counting
+  /// "" or a finding, or what is wrong with the output, in the first run of those that were counted
+  /// where anything is: then the counts are those of another kernel than the one that was tried.
+  std::string wrong;
   std::string impossible;  ///< "" or why these counts cannot be all
   int score() const { return tried && held ? points : 0; }
 };

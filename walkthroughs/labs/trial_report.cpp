@@ -81,14 +81,15 @@ std::string count_in_words(std::string name) {
 std::vector<std::string> explanations_of(const TransactionOutcome& transactions) {
   std::vector<std::string> texts;
   std::set<std::string> explained;
+  if (!transactions.wrong.empty())
+    texts.push_back("wrong while it was counted, so there are no points for it: " +
+                    transactions.wrong);
   if (!transactions.impossible.empty()) texts.push_back(transactions.impossible);
   for (const CountOutcome& count : transactions.counts)
     if (!count.held() && explained.insert(count.name).second)
       texts.push_back(count_in_words(count.name) + ": " +
                       std::to_string(count.counted - count.target) + " too many on " +
                       count.case_name + "; " + count.where);
-  if (!transactions.fault.empty())
-    texts.push_back("the counts may be incomplete: " + transactions.fault);
   return texts;
 }
 
