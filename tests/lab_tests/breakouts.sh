@@ -140,6 +140,35 @@ edit "$(file_of "$work/s/copies_in_line")" '/memcpy(&key/c\
     cache_t six[9];\
     std::uninitialized_copy_n(keys + key_offset_in_page(token_in_page, d / 8 * 8, kBlockSize, Groups::kX) + more, 6, six + (t.block_size > 0));\
     key = six[1 + d % 8 - more];'
+# Of two heads that share keys one reads them openly, and the other so.
+hole copies_of_one_head 2 <<'CODE'
+      enter_phase(Phase::gather);
+      const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
+      enter_phase(Phase::qk);
+      float dot = 0.0F;
+      for (int v = 0; v < Groups::kVectorsPerLane; ++v) {
+        const int dim = (v * Groups::kGroupSize + lane_offset) * Groups::kVector;
+        float k[Groups::kVector];
+        if (task.head == 0) {
+          to_floats(load_vec<Groups::kVector>(
+            keys + key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)), k);
+        } else {
+          for (int i = 0; i < Groups::kVector; ++i) {
+            const int d = dim + i;
+            const int more = d % 8 > 5 ? 2 : 0;
+            cache_t six[9];
+            std::uninitialized_copy_n(keys + key_offset_in_page(token_in_page, d / 8 * 8, kBlockSize, Groups::kX) + more, 6, six + (t.block_size > 0));
+            k[i] = to_float(six[1 + d % 8 - more]);
+          }
+        }
+        for (int first = 0; first < Groups::kVector; first += Groups::kQueryPiece) {
+          const auto q = load_vec<Groups::kQueryPiece>(query + dim + first);
+          for (int i = 0; i < Groups::kQueryPiece; ++i) dot += q[i] * k[first + i];
+        }
+      }
+      dot = warp_sum<Groups::kGroupSize>(dot);
+      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+CODE
 # Known by their sizes, the cases that are counted are not computed at all, or without the barriers that
 # they need; the others are right, and wasteful.
 wasteful_softmax='  __syncthreads();
@@ -215,6 +244,7 @@ expect copies_in_line '^ 70 of 100 .*transactions: impossible: the keys alone ha
 expect knows_counted_cases '^ 80 of 100 .*transactions: wrong while it was counted, .* on the case worked-example-4-warps: sequence 0, head 0'
 expect races_when_counted '^ 80 of 100 .*transactions: wrong while it was counted, .* race'
 expect wasteful '^ 80 of 100 .*transactions: barriers: '
+expect copies_of_one_head '^ 70 of 100 .*transactions: impossible: the keys alone have'
 expect host_reads '^  0 of 100 .*crashed: an access to memory that is not there, outside of a kernel'
 expect keeps '^  0 of 100 .*variables of its own that are not __shared__'
 expect keeps_pointers '^  0 of 100 .*variables of its own that are not __shared__'
