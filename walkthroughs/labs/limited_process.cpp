@@ -70,8 +70,8 @@ bool hand_over(const Start& start) {
   if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
     for (int descriptor = 3; descriptor < 1024; ++descriptor)
       fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-  // First out of the way of the numbers that they get, and of 0 to 2, which are theirs where ours were
-  // closed (`paged_lab check DIR <&-`).
+  // First out of the way of the numbers that they get, and of 0 to 2, which may be among ours if
+  // they were closed (`paged_lab check DIR <&-`).
   int moved[kMostDescriptors];
   for (std::size_t i = 0; i < start.descriptors.size(); ++i) {
     moved[i] = fcntl(start.descriptors[i].ours, F_DUPFD_CLOEXEC, kMoved);

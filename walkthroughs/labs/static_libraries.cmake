@@ -28,7 +28,8 @@ set(PAGED_LABS_LEFT_OUT "")
 set(left_out "${PROJECT_BINARY_DIR}/labs/left_out.txt")  # lab.sh reads it
 if(missing)
   list(JOIN missing ", " missing)
-  set(PAGED_LABS_LEFT_OUT "The labs are left out: their kernels are linked statically. Install ${missing}")
+  set(PAGED_LABS_LEFT_OUT 
+    "The labs are left out: their kernels are linked statically. Install ${missing}")
   message(STATUS "${PAGED_LABS_LEFT_OUT}")
   file(WRITE "${left_out}" "${PAGED_LABS_LEFT_OUT}\n")
 else()

@@ -109,8 +109,8 @@ std::string lines_behind(CountMember count, const LaunchCounts& counts,
   return text + ", other lines have " + std::to_string(others);
 }
 
-/// A case that is counted. Its sizes are public; its values are drawn by the seed, so that no answer
-/// can be known beforehand. No count depends on values.
+/// A case that is counted. Its sizes are public; its values are drawn by the seed, so that no
+/// answer can be known beforehand. No count depends on values.
 Case counted_case(const std::string& name, std::uint64_t seed) {
   CaseSpec spec = find_case(name);
   for (ValueFamily* values : {&spec.query_values, &spec.key_values, &spec.value_values})
