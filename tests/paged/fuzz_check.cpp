@@ -54,6 +54,7 @@ nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std
   if (total.failure) results.push_back(total.failure->result);
   nlohmann::json report = json_of_checks(results);
   report["passed"] = total.tries - total.failed;
+  report["failed"] = total.failed;
   report["fuzz"] = {
       {"seed", seed}, {"cases", total.cases}, {"refused", total.refused}, {"tries", total.tries}};
   if (total.failure) {
