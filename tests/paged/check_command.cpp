@@ -96,6 +96,11 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
   if (options.reports.recorded.counts)
     throw InputError(
         "--counts is given with --kernel, whose transactions nobody sees; leave it out");
+  const std::string& library = options.plugin.file.value();
+  refuse_overwriting_kernel("--json", options.reports.json, library);
+  refuse_overwriting_kernel("--junit", options.reports.junit, library);
+  if (options.fuzz.seconds)
+    refuse_overwriting_kernel("--fuzz-case", options.fuzz.case_file, library);
   const Plugin plugin = options.plugin.load();
   if (options.fuzz.seconds) {
     const FuzzTarget target{&plugin.stage, [&](const CheckRequest& one_case) {

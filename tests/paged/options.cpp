@@ -149,6 +149,13 @@ std::uint64_t whole_number(const std::string& option, const std::string& text,
   return number;
 }
 
+void refuse_overwriting_kernel(const std::string& option, const std::optional<std::string>& file,
+                               const std::string& kernel) {
+  if (file && *file != "-" && same_file(*file, kernel))
+    throw InputError(option + " names '" + *file +
+                     "', the library of --kernel; name another file to write");
+}
+
 void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
                         const std::vector<CaseSpec>& cases) {
   if (!file || *file == "-") return;

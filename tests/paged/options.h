@@ -61,6 +61,10 @@ std::uint64_t whole_number(const std::string& option, const std::string& text,
 void refuse_overwriting(const std::string& option, const std::optional<std::string>& file,
                         const std::vector<CaseSpec>& cases);
 
+/// The same for the library of --kernel.
+void refuse_overwriting_kernel(const std::string& option, const std::optional<std::string>& file,
+                               const std::string& kernel);
+
 /// Throws InputError, which names the case, unless every stage can run every case on a device.
 /// Builds nothing: that can take long.
 void check_supported(const std::vector<const Stage*>& stages, const std::vector<CaseSpec>& cases,

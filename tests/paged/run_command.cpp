@@ -135,7 +135,11 @@ int run(const RunRequest& request) {
   std::vector<const Stage*> stages;
   std::unique_ptr<Device> device;
   std::optional<Plugin> plugin;
-  if (request.plugin.file) plugin = request.plugin.load();
+  if (request.plugin.file) {
+    refuse_overwriting_kernel("--output", request.output, *request.plugin.file);
+    refuse_overwriting_kernel("--json", request.json, *request.plugin.file);
+    plugin = request.plugin.load();
+  }
   const std::vector<CaseSpec> specs = chosen_cases(request, plugin ? &*plugin : nullptr);
   if (plugin) {
     check(request, {&plugin->stage}, specs, {plugin->stage.name, ~std::size_t{0}});

@@ -407,6 +407,28 @@ TEST_F(PluginTest, WrongDescriptionsAreRefusedInOneLine) {
     expect_refused({"check", "--kernel", kTestKernel}, {"PAGED_TEST_DOES=wants_cuda"}, {"CUDA"});
 }
 
+TEST_F(PluginTest, TheLibraryIsNeverWritten) {
+  const std::string library = (folder_ / "k.so").string();
+  std::filesystem::copy_file(kTestKernel, library);
+  const std::string link = (folder_ / "link.so").string();
+  std::filesystem::create_symlink(library, link);
+  const std::string before = content_of(library);
+  for (const std::string& name : {library, link}) {
+    const Arguments check = {"check", "--kernel", library, "--invariant", "reference"};
+    const auto refused = [&](Arguments arguments, const Arguments& more) {
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      expect_refused(arguments, {}, {*(more.end() - 2), name, "--kernel"});
+      EXPECT_EQ(content_of(library), before) << more.front();
+    };
+    refused(check, {"--json", name});
+    refused(check, {"--junit", name});
+    refused(check, {"--fuzz", "0.2", "--fuzz-case", name});
+    refused(check, {"--fuzz", "0.2", "--json", name});
+    refused({"run", "--kernel", library}, {"--output", name});
+    refused({"run", "--kernel", library}, {"--json", name});
+  }
+}
+
 TEST_F(PluginTest, OptionsThatGoWithStagesOnlyAreRefused) {
   const Arguments base = {"check", "--kernel", kTestKernel};
   const auto with = [&](const Arguments& more) {
