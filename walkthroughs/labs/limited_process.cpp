@@ -1,7 +1,7 @@
 #include "walkthroughs/labs/limited_process.h"
 
+#include "tests/harness/left_over_processes.h"
 #include "walkthroughs/labs/descriptor.h"
-#include "walkthroughs/labs/left_over_processes.h"
 #include "walkthroughs/labs/system_call_filter.h"
 
 #include <fcntl.h>
