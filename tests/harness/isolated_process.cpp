@@ -1,6 +1,7 @@
 #include "tests/harness/isolated_process.h"
 
 #include "tests/harness/host_device.h"
+#include "tests/harness/left_over_processes.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,11 +19,10 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
-#include <system_error>
+#include <utility>
 
 namespace paged {
 
@@ -40,6 +40,8 @@ namespace {
 /// What the harness itself may take between two calls.
 constexpr double kSecondsBetweenCalls = 600;
 constexpr std::size_t kRememberedOutput = 2000;
+constexpr const char* kGarbled =
+    "wrote to a file that is not its own, or its process sent what makes no sense: ";
 
 std::int64_t now() {
   timespec time{};
@@ -66,8 +68,22 @@ std::string bytes_of(const Message& message) {
   return bytes;
 }
 
-/// Takes a whole message from the front of the bytes, if there is one.
-std::optional<Message> take_message(std::string& bytes) {
+/// "a message of 13 fields, where at most 9 are due"
+std::string too_many(const std::string& what, std::uint64_t count, const std::string& of,
+                     std::size_t most) {
+  return what + " of " + std::to_string(count) + " " + of + ", where at most " +
+         std::to_string(most) + " are due";
+}
+
+/// What the front of the bytes is.
+struct Front {
+  std::optional<Message> message;  ///< nothing: it is not all there yet
+  std::size_t bytes = 0;           ///< of it
+  std::string complaint = {};      ///< it cannot become a message
+};
+
+/// Believes no number: whatever is in the child's process can write to the line.
+Front front_of(const std::string& bytes, const MessageRule& rule) {
   std::size_t at = 0;
   const auto number = [&]() -> std::optional<std::uint64_t> {
     std::uint64_t value = 0;
@@ -77,16 +93,22 @@ std::optional<Message> take_message(std::string& bytes) {
     return value;
   };
   const auto count = number();
-  if (!count) return std::nullopt;
+  if (!count) return {};
+  if (*count > rule.most_fields)
+    return {{}, 0, too_many("a message", *count, "fields", rule.most_fields)};
   Message message;
+  std::size_t left = rule.most_bytes;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const auto length = number();
-    if (!length || bytes.size() - at < *length) return std::nullopt;
+    if (!length) return {};
+    if (*length > left) return {{}, 0, too_many("a field", *length, "bytes", left)};
+    if (bytes.size() - at < *length) return {};
     message.push_back(bytes.substr(at, *length));
     at += *length;
+    left -= *length;
   }
-  bytes.erase(0, at);
-  return message;
+  std::string complaint = rule.complaint ? rule.complaint(message) : "";
+  return {std::move(message), at, std::move(complaint)};
 }
 
 // ---- what the child does ------------------------------------------------------------------------
@@ -153,30 +175,6 @@ void become_child(int output, const ProcessLimits& limits, pid_t parent) {
   dup2(output, STDERR_FILENO);
   set_limit(RLIMIT_CORE, 0);
   if (limits.data_bytes > 0) set_limit(RLIMIT_DATA, data_bytes_now() + limits.data_bytes);
-}
-
-/// Processes of which this one is the parent, as far as the system tells.
-std::set<pid_t> children_now() {
-  std::set<pid_t> children;
-  std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    std::ifstream file(thread.path() / "children");
-    for (pid_t child = 0; file >> child;) children.insert(child);
-  }
-  return children;
-}
-
-/// Ends what a child left behind in a session of its own. The system gave it to this process when its
-/// parent ended, and will give it what that one left behind in turn.
-void end_orphans(const std::set<pid_t>& others) {
-  for (bool any = true; any;) {
-    any = false;
-    for (const pid_t orphan : children_now()) {
-      if (others.contains(orphan)) continue;
-      kill(orphan, SIGKILL);
-      any = waitpid(orphan, nullptr, 0) == orphan || any;
-    }
-  }
 }
 
 /// What the caller may know more of: the buffer that was missed, and by how much.
@@ -263,11 +261,9 @@ IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
   output_ = output[0];
   fcntl(messages_, F_SETFL, O_NONBLOCK);
   fcntl(output_, F_SETFL, O_NONBLOCK);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // whose parent ends becomes ours, to be ended
-  others_ = children_now();
   std::fflush(nullptr);  // or the child would print it, too
   const pid_t parent = getpid();
-  child_ = fork();
+  child_ = fork_remembered();
   if (child_ < 0) fail("cannot start a process");
   if (child_ == 0) {
     become_child(output[1], limits, parent);
@@ -289,17 +285,24 @@ IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
 }
 
 IsolatedProcess::~IsolatedProcess() {
-  kill_and_reap();
+  try {
+    kill_and_reap();
+  } catch (const std::exception&) {  // memory is short: nobody asks any more how it ended
+  }
   close_if_open(messages_);
   close_if_open(output_);
   munmap(shared_, sizeof(ParentLine::Shared));
 }
 
-std::optional<Message> IsolatedProcess::receive() {
-  while (!finished_) {
-    if (std::optional<Message> message = take_message(buffered_)) {
-      finished_ = message->empty();
-      if (!finished_) return message;
+std::optional<Message> IsolatedProcess::receive(const MessageRule& rule) {
+  while (!finished_ && !reaped_) {
+    Front front = front_of(buffered_, rule);
+    garbled_ = front.complaint;
+    if (!garbled_.empty()) break;
+    if (front.message) {
+      buffered_.erase(0, front.bytes);
+      finished_ = front.message->empty();
+      if (!finished_) return std::move(front.message);
     } else if (!wait_for_bytes()) {
       break;
     }
@@ -355,22 +358,26 @@ void IsolatedProcess::drain_output() {
 
 void IsolatedProcess::kill_and_reap() {
   if (reaped_) return;
-  // Give one that is ending on its own the time to: its status says why.
-  int status = 0;
-  pid_t ended = 0;
-  for (int i = 0; i < 200 && !hung_ && !finished_ && ended == 0; ++i) {
-    ended = waitpid(child_, &status, WNOHANG);
-    if (ended == 0) usleep(1000);
+  // Give one that is ending on its own the time to: its status says why. It is looked at only: until it
+  // is waited for, its number, which is its group's, is nobody else's.
+  const bool stopped = hung_ || finished_ || !garbled_.empty();
+  bool has_ended = false;
+  for (int i = 0; i < 200 && !stopped && !has_ended; ++i) {
+    siginfo_t ended{};
+    has_ended =
+        waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid == child_;
+    if (!has_ended) usleep(1000);
   }
-  left_line_ = left_line_ || (!hung_ && !finished_ && ended == 0);
+  left_line_ = left_line_ || (!stopped && !has_ended);
   kill(-child_, SIGKILL);
-  if (ended == 0) {
-    kill(child_, SIGKILL);
-    while (waitpid(child_, &status, 0) == -1 && errno == EINTR) {
-    }
+  kill(child_, SIGKILL);
+  int status = 0;
+  while (waitpid(child_, &status, 0) == -1 && errno == EINTR) {
   }
   reaped_ = true;
-  end_orphans(others_);
+  forget_process(child_);
+  end_left_over_processes();
   if (output_ >= 0) drain_output();
   if (!finished_) judge(status);
 }
@@ -384,6 +391,9 @@ void IsolatedProcess::judge(int status) {
     end.hung = true;
     end.text = in_call ? "did not return within " + std::string(seconds) + " s (--time-limit)"
                        : "returned, but its process then stood still";
+  } else if (!garbled_.empty()) {
+    end.text = kGarbled;
+    end.text += garbled_;
   } else if (shared_->error[0] != '\0') {
     end.text = std::string("could not be tried: ") + shared_->error;
   } else if (left_line_ || shared_->is_broken) {
@@ -397,6 +407,9 @@ void IsolatedProcess::judge(int status) {
     if (end.bad_access && !where.empty()) end.text += ": " + where;
     if (end.bad_access) note_buffer(shared_->fault, end);
     if (!in_call) end.text += ", after a call that returned: has it damaged memory?";
+  } else if (!buffered_.empty()) {
+    end.text = kGarbled;
+    end.text += "part of a message";
   } else {
     end.text = "called exit(" + std::to_string(WEXITSTATUS(status)) + ")" +
                (in_call ? " instead of returning" : "");

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +20,17 @@ using Message = std::vector<std::string>;
 struct ProcessLimits {
   double seconds_per_call = 10;
   std::size_t data_bytes = 0;  ///< of its own, beyond what it starts with; 0: no limit
+};
+
+/// What a message may be. It is held against this before anybody takes it apart, since whatever is in
+/// the process can write to the line. What makes sense is believed: that is a wall against mistakes,
+/// not against deceit.
+struct MessageRule {
+  std::size_t most_fields = 64;
+  std::size_t most_bytes = std::size_t{1} << 20;  ///< of all fields together
+  /// "" for a message that makes sense, else what does not. The end of the work is a message without
+  /// fields. Unset: every message does.
+  std::function<std::string(const Message&)> complaint = {};
 };
 
 /// How a process ended before it was done.
@@ -62,8 +72,7 @@ class ParentLine {
 /// A child that runs some work, with what this process has in memory, and sends messages. What it
 /// prints goes nowhere, except that the last line is remembered. It is ended, with all that it
 /// started, when this object is, and with this process. What it started in a session of its own is
-/// ended with it, too: for that, this process becomes the parent of its descendants whose parent ends
-/// (PR_SET_CHILD_SUBREAPER).
+/// ended with it, too, as far as end_left_over_processes() can.
 ///
 /// The work must not have been begun here: CUDA, once initialised, is lost in a child, and so are
 /// threads.
@@ -74,8 +83,9 @@ class IsolatedProcess {
   IsolatedProcess(const IsolatedProcess&) = delete;
   IsolatedProcess& operator=(const IsolatedProcess&) = delete;
 
-  /// The next message, or nothing when the process has ended: then end() says how.
-  std::optional<Message> receive();
+  /// The next message, or nothing when the process has ended: then end() says how. A message against
+  /// the rule ends it.
+  std::optional<Message> receive(const MessageRule& rule = {});
   /// Nothing if it came to the end of its work.
   const std::optional<ProcessEnd>& end() const { return end_; }
 
@@ -91,9 +101,9 @@ class IsolatedProcess {
   pid_t child_ = -1;
   int messages_ = -1;  ///< read ends of its pipes
   int output_ = -1;
-  std::set<pid_t> others_;  ///< children that were there before
-  std::string buffered_;    ///< bytes of messages that are not complete yet
-  std::string printed_;     ///< the last bytes that it printed
+  std::string buffered_;  ///< bytes of messages that are not complete yet
+  std::string printed_;   ///< the last bytes that it printed
+  std::string garbled_;   ///< what was wrong with its last message
   bool reaped_ = false;
   bool finished_ = false;
   bool hung_ = false;

@@ -53,6 +53,10 @@ std::string field_of(double value) {
 double number_in(const std::string& field) { return std::strtod(field.c_str(), nullptr); }
 std::string field_of(bool value) { return value ? "1" : "0"; }
 
+constexpr std::size_t kVerdictFields = 9;
+/// Of all texts of a message: a kernel's own words can be long.
+constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
+
 Message message_of(const Verdict& v) {
   return {field_of(v.held),
           field_of(v.faulty),
@@ -65,6 +69,7 @@ Message message_of(const Verdict& v) {
           field_of(v.record.seconds)};
 }
 
+/// Of a message that makes sense, as all that is taken out of one.
 Verdict verdict_in(const Message& message) {
   Verdict verdict;
   verdict.held = message.at(0) == "1";
@@ -76,6 +81,99 @@ Verdict verdict_in(const Message& message) {
   verdict.cause = message.at(6);
   verdict.record = {message.at(7), number_in(message.at(8))};
   return verdict;
+}
+
+// ---- what a message may be ----------------------------------------------------------------------
+std::string wrong_field(std::size_t i, const char* due) {
+  return "field " + std::to_string(i) + " is no " + due;
+}
+
+std::string wrong_count(const Message& message, const std::string& due) {
+  return "a message of " + std::to_string(message.size()) + " fields, where " + due + " are due";
+}
+
+bool is_flag(const std::string& field) { return field == "0" || field == "1"; }
+
+bool is_number(const std::string& field) {
+  char* end = nullptr;
+  std::strtod(field.c_str(), &end);
+  return !field.empty() && end == field.c_str() + field.size();
+}
+
+bool is_id_or_nothing(const std::string& field) {
+  return field.empty() || std::any_of(invariants().begin(), invariants().end(),
+                                      [&](const Invariant& known) { return known.id == field; });
+}
+
+bool is_hash_or_nothing(const std::string& field) {
+  return field.find_first_not_of("0123456789abcdef") == field.npos &&
+         (field.empty() || field.size() == 16);
+}
+
+/// Of the first fields.
+std::string complaint_about_verdict(const Message& message) {
+  if (message.size() < kVerdictFields) return wrong_count(message, std::to_string(kVerdictFields));
+  for (const std::size_t i : {0, 1})
+    if (!is_flag(message[i])) return wrong_field(i, "flag");
+  for (const std::size_t i : {2, 3, 8})
+    if (!is_number(message[i])) return wrong_field(i, "number");
+  if (!is_id_or_nothing(message[5])) return wrong_field(5, "id of an invariant");
+  if (!is_hash_or_nothing(message[7])) return wrong_field(7, "hash");
+  return "";
+}
+
+/// A verdict for each try that is left, until one is faulty.
+class VerdictRule {
+ public:
+  explicit VerdictRule(std::size_t tries) : left_(tries) {}
+  std::string complaint(const Message& message) {
+    const bool ends = left_ == 0 || last_was_faulty_;
+    if (message.empty()) return ends ? "" : "it ended before it had tried everything";
+    if (ends) return "more verdicts than tries";
+    if (message.size() != kVerdictFields)
+      return wrong_count(message, std::to_string(kVerdictFields));
+    const std::string wrong = complaint_about_verdict(message);
+    last_was_faulty_ = message[1] == "1";
+    --left_;
+    return wrong;
+  }
+
+ private:
+  std::size_t left_;
+  bool last_was_faulty_ = false;
+};
+
+constexpr std::size_t kDescriptionFields = 7;
+
+MessageRule description_rule() {
+  const auto complaint = [](const Message& message) -> std::string {
+    if (message.size() == 1) return "";  // why it cannot be used
+    if (message.size() != kDescriptionFields)
+      return wrong_count(message, "1 or " + std::to_string(kDescriptionFields));
+    if (message[1].size() != sizeof(paged_kernel_description)) return wrong_field(1, "description");
+    return is_flag(message[5]) ? "" : wrong_field(5, "flag");
+  };
+  return {kDescriptionFields, kMostTextBytes, complaint};
+}
+
+/// A verdict, two measures, the output, and any number of findings.
+constexpr std::size_t kRunFields = kVerdictFields + 3;
+constexpr std::size_t kOutputField = kRunFields - 1;
+
+MessageRule run_rule(std::size_t output_bytes) {
+  constexpr std::size_t kMostFindings = 10'000;
+  const auto complaint = [output_bytes](const Message& message) -> std::string {
+    if (message.size() == 1) return "";  // why there is no result
+    if (message.size() < kRunFields)
+      return wrong_count(message, "1 or at least " + std::to_string(kRunFields));
+    for (const std::size_t i : {kVerdictFields, kVerdictFields + 1})
+      if (!is_number(message[i])) return wrong_field(i, "number");
+    if (message[kOutputField].size() != output_bytes)
+      return "an output of " + std::to_string(message[kOutputField].size()) + " bytes, where " +
+             std::to_string(output_bytes) + " are due";
+    return complaint_about_verdict(message);
+  };
+  return {kRunFields + kMostFindings, output_bytes + kMostTextBytes, complaint};
 }
 
 /// A failure for which the kernel, not its result, is to blame.
@@ -223,7 +321,7 @@ Plugin load_plugin(const std::string& file, const ProcessLimits& limits) {
   if (!std::filesystem::is_regular_file(file, error)) refuse("it is no file");
   IsolatedProcess process(limits,
                           [&](ParentLine& line) { describe_to_parent(absolute_path(file), line); });
-  const std::optional<Message> message = process.receive();
+  const std::optional<Message> message = process.receive(description_rule());
   if (!message) refuse("while it was loaded and described, it " + process.end()->whole_text());
   if (message->size() == 1) refuse(message->front());
   paged_kernel_description description;
@@ -262,12 +360,19 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
     IsolatedProcess process(plugin.limits, [&](ParentLine& line) {
       try_from(plugin, plan.tries, next, request.seed, line);
     });
+    VerdictRule verdicts(plan.tries.size() - next);
+    const MessageRule rule{kVerdictFields, kMostTextBytes,
+                           [&](const Message& message) { return verdicts.complaint(message); }};
     const auto next_message = [&] {
       if (trying && next < plan.tries.size()) trying(plan.tries[next]);
-      return process.receive();
+      return process.receive(rule);
     };
     while (const std::optional<Message> message = next_message()) add(verdict_in(*message));
     if (!process.end()) continue;
+    if (next == plan.tries.size()) {  // it ended badly after its last verdict, which goes
+      check.results.pop_back();
+      --next;
+    }
     const std::size_t after = next_invariant(plan.tries, next);
     add(verdict_of(*process.end(), plan.tries[next].c->problem));
     leave_out(
@@ -297,8 +402,11 @@ StageRun run_plugin_on_case(const Plugin& plugin, const Case& c) {
   run.case_name = c.name;
   run.backend = name_of(plugin.backend);
   IsolatedProcess process(plugin.limits, [&](ParentLine& line) { run_to_parent(plugin, c, line); });
-  const std::optional<Message> message = process.receive();
+  run.outputs.output = Tensor(same_as(c.problem.scalar), c.problem.query.shape());
+  const std::optional<Message> message =
+      process.receive(run_rule(run.outputs.output.size_in_bytes()));
   if (!message || message->size() == 1) {
+    run.outputs.output = {};
     run.comparison.passed = false;
     run.faults = {message ? message->front()
                           : "the kernel " +
@@ -310,11 +418,11 @@ StageRun run_plugin_on_case(const Plugin& plugin, const Case& c) {
   run.comparison.message = verdict.message;
   run.comparison.max_abs_error = verdict.max_abs_error;
   run.comparison.bound_used = verdict.bound_used;
-  run.comparison.relative_l2 = number_in(message->at(9));
-  run.comparison.cosine_distance = number_in(message->at(10));
-  run.outputs.output = Tensor(same_as(c.problem.scalar), c.problem.query.shape());
-  std::memcpy(run.outputs.output.data(), message->at(11).data(), message->at(11).size());
-  run.faults.assign(message->begin() + 12, message->end());
+  run.comparison.relative_l2 = number_in(message->at(kVerdictFields));
+  run.comparison.cosine_distance = number_in(message->at(kVerdictFields + 1));
+  const std::string& output = message->at(kOutputField);
+  std::memcpy(run.outputs.output.data(), output.data(), output.size());
+  run.faults.assign(message->begin() + kRunFields, message->end());
   return run;
 }
 

@@ -307,6 +307,12 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"hangs", {"did not return within 0.3 s"}},
         Misbehaviour{"overflows_stack", {"SIGSEGV", "its stack ran over"}},
         Misbehaviour{"closes_files", {"closed a file that is not its own"}},
+        Misbehaviour{"writes_garbage", {"what makes no sense: a message of", "fields"}},
+        Misbehaviour{"writes_a_long_field", {"a message of 13 fields, where at most 9 are due"}},
+        Misbehaviour{"writes_an_end", {"it ended before it had tried everything"}},
+        Misbehaviour{"writes_half_a_message", {"what makes no sense: "}},
+        Misbehaviour{"writes_too_many_verdicts", {"more verdicts than tries"}},
+        Misbehaviour{"writes_no_invariant", {"field 5 is no id of an invariant"}},
         Misbehaviour{"replaces_itself", {"replaced its process by another program"}},
         Misbehaviour{"asks_for_too_much", {"asked for 1099511627776 bytes", "--memory-limit"}},
         Misbehaviour{"returns_error", {"error 42", "answer"}},
@@ -343,6 +349,38 @@ TEST_F(PluginTest, ADaemonEndsWithItsKernel) {
   for (pid_t pid = 0; pids >> pid; ++daemons)
     EXPECT_EQ(kill(pid, 0), -1) << "process " << pid << " is still there";
   EXPECT_GT(daemons, 0);
+}
+
+/// Whatever comes over the line to a run, it has no output of another size than the case's.
+TEST_F(PluginTest, ARunBelievesNoMessage) {
+  const std::map<std::string, std::string> complaints = {
+      {"writes_garbage", "what makes no sense: a message of"},
+      {"writes_a_long_field", "an output of 1048576 bytes, where 2048 are due"},
+      {"writes_an_end", "a message of 0 fields"},
+      {"writes_half_a_message", "what makes no sense: "},
+      {"writes_too_many_verdicts", "a message of 9 fields"}};
+  for (const auto& [does, complaint] : complaints) {
+    const std::string output = (folder_ / "o.npy").string();
+    const ProcessResult result =
+        run_paged({"run", "--kernel", kTestKernel, "--case", small_case(), "--output", output},
+                  {"PAGED_TEST_DOES=" + does, "NO_COLOR=1"});
+    EXPECT_EQ(result.exit_status, 1) << does << result.out << result.err;
+    std::string words = result.out;  // lines are broken anywhere
+    for (std::size_t at = 0; (at = words.find("\n", at)) != words.npos;)
+      words.replace(at, std::min(words.find_first_not_of("\n ", at), words.size()) - at, " ");
+    EXPECT_NE(words.find(complaint), std::string::npos) << does << ": " << words;
+    EXPECT_TRUE(content_of(output).empty()) << does;
+  }
+}
+
+/// They go on for 10 seconds, and would for ever; the second ones may well outrun the tool.
+TEST_F(PluginTest, WhatForksOnAndOnDoesNotHoldTheTool) {
+  for (const char* does : {"forks_on_and_on", "forks_in_new_sessions"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Check one = check_quickly(does);
+    EXPECT_EQ(one.process.exit_status, 0) << one.process.out << one.process.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(7)) << does;
+  }
 }
 
 /// Somebody who waits sees that something goes on.

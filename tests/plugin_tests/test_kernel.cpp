@@ -5,6 +5,7 @@
 #include "kernels/paged_decode.h"
 #include "reference/block_sparsity.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <bit>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -209,6 +211,68 @@ void leave_a_daemon() {
   while (true) pause();
 }
 
+/// Rows of processes of which each starts the next one, perhaps in a new session, and ends; for 10
+/// seconds, or a machine would have them for ever where nobody can end them.
+void fork_on_and_on(bool in_new_sessions) {
+  constexpr int kRows = 20;
+  const std::time_t end = std::time(nullptr) + 10;
+  for (int row = 0; row < kRows; ++row) {
+    if (fork() != 0) continue;
+    setsid();
+    while (std::time(nullptr) < end) {
+      if (fork() != 0) _exit(0);
+      if (in_new_sessions) setsid();
+    }
+    _exit(0);
+  }
+  usleep(200'000);  // until they have left this process's session
+}
+
+/// Into every file of the tool's own: those that exec() would close.
+void write_to_all_files(const std::string& bytes) {
+  for (int file = 3; file < 64; ++file) {
+    const int flags = fcntl(file, F_GETFD);
+    for (std::size_t written = 0; flags >= 0 && (flags & FD_CLOEXEC) != 0;) {
+      const ssize_t count = write(file, bytes.data() + written, bytes.size() - written);
+      if (count <= 0) break;
+      written += static_cast<std::size_t>(count);
+    }
+  }
+}
+
+/// What the tool's own process would send, with fields as it likes.
+std::string message_of(const std::vector<std::string>& fields) {
+  const auto number = [](std::uint64_t n) {
+    return std::string(reinterpret_cast<const char*>(&n), sizeof n);
+  };
+  std::string bytes = number(fields.size());
+  for (const std::string& field : fields) bytes += number(field.size()) + field;
+  return bytes;
+}
+
+/// Of which nothing, or not all, can be believed.
+void write_messages() {
+  const std::vector<std::string> verdict = {"1", "0", "0x0p+0", "0x0p+0", "", "", "", "", "0x0p+0"};
+  if (does("writes_garbage")) write_to_all_files(std::string(5000, 'A'));
+  if (does("writes_a_long_field")) {
+    std::vector<std::string> fields = verdict;
+    fields.resize(13, "0x0p+0");
+    fields[11].assign(1 << 20, 'B');
+    write_to_all_files(message_of(fields));
+  }
+  if (does("writes_an_end")) write_to_all_files(message_of({}));
+  if (does("writes_half_a_message"))
+    write_to_all_files(message_of({std::string(1 << 16, 'C')}).substr(0, 100));
+  if (does("writes_too_many_verdicts"))
+    write_to_all_files(message_of(verdict) + message_of(verdict) + message_of(verdict));
+  if (does("writes_no_invariant")) {
+    std::vector<std::string> fields = verdict;
+    fields[0] = "0";
+    fields[5] = "in-bound";
+    write_to_all_files(message_of(fields));
+  }
+}
+
 void read_byte(const void* base, std::int64_t byte) {
   std::printf("%d", static_cast<const volatile char*>(base)[byte]);
 }
@@ -217,6 +281,11 @@ void read_byte(const void* base, std::int64_t byte) {
 std::int32_t misbehave(const paged_decode_args& a) {
   const auto elements = std::int64_t{a.num_seqs} * a.num_heads * a.head_size;
   if (does("reads_null")) std::printf("%d", *static_cast<volatile int*>(nullptr));
+  if (does("prints_and_reads_null")) {
+    std::printf("step 3 of 7\n");
+    std::fflush(stdout);
+    read_byte(nullptr, 0);
+  }
   if (does("aborts")) {
     std::fprintf(stderr, "test_kernel: this cannot be\n");
     std::abort();
@@ -233,6 +302,9 @@ std::int32_t misbehave(const paged_decode_args& a) {
   if (does("leaves_a_process") && fork() == 0)
     while (true) pause();
   if (does("leaves_a_daemon")) leave_a_daemon();
+  if (does("forks_on_and_on")) fork_on_and_on(false);
+  if (does("forks_in_new_sessions")) fork_on_and_on(true);
+  write_messages();
   if (does("closes_files"))
     for (int file = 3; file < 1024; ++file) close(file);
   if (does("replaces_itself")) execl("/bin/sleep", "sleep", "100", static_cast<char*>(nullptr));
