@@ -110,8 +110,9 @@ std::string remark_on(const CheckResult& result, const std::string& shown_cause)
   if (!cause.empty() && cause == shown_cause) return "the same likely cause";
   const std::string text = message_of(result);
   const std::size_t access = text.find(": it ");  // of a crash: after the signal's name
-  return (result.verdict.faulty && access != text.npos ? text.substr(access + 2) : text)
-      .substr(0, text.find("; "));
+  const std::string shown =
+      result.verdict.faulty && access != text.npos ? text.substr(access + 2) : text;
+  return shown.substr(0, shown.find("; "));
 }
 
 /// A text of at most so many bytes, with dots for what was cut off.

@@ -383,6 +383,17 @@ TEST_F(PluginTest, WhatForksOnAndOnDoesNotHoldTheTool) {
   }
 }
 
+/// The list of what fails too has the access of a crash, and nothing of what follows it.
+TEST_F(PluginTest, ACrashInTheListIsItsAccessAlone) {
+  const Check all = check({"--case", small_case()}, {"PAGED_TEST_DOES=prints_and_reads_null"});
+  const std::string& out = all.process.out;
+  const std::size_t list = out.find("fail too");
+  ASSERT_NE(list, out.npos) << out;
+  EXPECT_NE(out.find("it read ", list), out.npos) << out;
+  EXPECT_EQ(out.find("; the last", list), out.npos) << out;
+  EXPECT_NE(out.find("step 3 of 7"), out.npos) << out;
+}
+
 /// Somebody who waits sees that something goes on.
 TEST_F(PluginTest, WhatTakesLongCountsItsSecondsOnATerminal) {
   const ProcessResult result =
