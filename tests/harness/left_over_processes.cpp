@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLongest{2};
+constexpr std::chrono::seconds kLongestEnding{2};
 
 struct OwnProcesses {
   std::mutex mutex;
@@ -125,7 +125,7 @@ void forget_process(pid_t process) {
 void end_left_over_processes() {
   OwnProcesses& own = own_processes();
   const std::lock_guard lock(own.mutex);  // nothing is started meanwhile
-  const Clock::time_point end = Clock::now() + kLongest;
+  const Clock::time_point end = Clock::now() + kLongestEnding;
   while (has_children() && Clock::now() < end) {
     std::vector<pid_t> found = listed_children(own.all);
     if (found.empty()) found = searched_children(own.all);

@@ -57,6 +57,10 @@ LikelyCause StatisticsCause::of_maximum() const {
   if (maximum.is_right() || !std::isfinite(maximum.got)) return {};
   const std::string numbers =
       number(maximum.got) + ", and the greatest logit is " + number(maximum.reference);
+  // Tokens past the end may have a 0, too; either way it is no token's logit.
+  if (maximum.got == 0 && maximum.reference < 0)
+    return {"maximum", "the maximum is " + numbers +
+                           ": the search begins at 0, or slots past the sequence's end take part"};
   if (maximum.got > maximum.reference)
     return {"maximum", "the maximum is " + numbers +
                            ": more than the sequence's tokens took part in the search"};
