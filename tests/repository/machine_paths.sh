@@ -8,7 +8,7 @@ cd "$1"
 # people and programs work in. A source that says where something may be (/tmp of a test) makes the path.
 pattern='(^|[" =(:`'"'"'])/(home|root|work|tmp|mnt|data|Users)/[^" )]*'
 texts() { # of a clone, those that are its own, where there is git to ask
-  if [ -e .git ] && command -v git >/dev/null; then git ls-files -z; else find . \( -name 'build*' -o -name .deps \) -prune -o \( -type f -o -type l \) -print0; fi
+  if [ -e .git ] && command -v git >/dev/null; then git ls-files -z; else find . \( -name .git -o -name 'build*' -o -name .deps \) -prune -o \( -type f -o -type l \) -print0; fi
 }
 # A link leads nowhere on another machine, unless it leads to a place in the repository.
 links=$(texts | xargs -0 -I FILE find FILE -maxdepth 0 -type l -lname '/*' -printf '%p: leads to %l\n')
