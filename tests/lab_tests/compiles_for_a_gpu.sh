@@ -5,8 +5,8 @@
 "$lab" new 5 "$work/s" --solution >"$work/new"
 "$lab" check "$work/s" --compile-for-gpu >"$work/out" || complain "the solution fails"
 grep -q '^it compiles for a GPU, too$' "$work/out" || complain "$(cat "$work/out")"
-edit "$(file_of "$work/s")" 's/^#include "kernels\/cuda.h"$/&\n#ifdef __CUDACC__\n#error no nvcc\n#endif/'
-"$lab" check "$work/s" --compile-for-gpu --no-gpu >"$work/out" || true
-grep -q '^it compiles for a GPU, too$' "$work/out" && complain "an #error went unseen: $(cat "$work/out")"
+edit "$(file_of "$work/s")" 's/^ *\/\/ \[\/[a-z-]*\]$/not_declared();\n&/'
+"$lab" check "$work/s" --compile-for-gpu >"$work/out" || true
+grep -q '^for a GPU it does not compile$' "$work/out" || complain "a mistake went unseen: $(cat "$work/out")"
 grades=$(cat "$work/out")
 finish
