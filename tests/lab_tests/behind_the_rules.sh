@@ -27,12 +27,8 @@ CODE
     cat <<'CODE'
 namespace paged::lab {
 template <typename T> __device__ void hostile(const T&) { ::hostile(); }
-namespace {
-template <typename scalar_t, typename cache_t>
-__global__ void leftover(const DecodeTensors<scalar_t, cache_t> t) {
-  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, t.block_size);
-  float* weights = reinterpret_cast<float*>(dynamic_shared);
 CODE
+    take_up_lab_1
   )
   timeout 100 "$lab" check "$work/$name" --without-rules --no-gpu --seconds-per-run 2 \
     --json "$work/json" "$@" >"$work/out" || true

@@ -34,14 +34,8 @@ outside() { # NAME
 }  // namespace paged::lab
 CODE
     cat
-    cat <<'CODE'
-namespace paged::lab {
-namespace {
-template <typename scalar_t, typename cache_t>
-__global__ void leftover(const DecodeTensors<scalar_t, cache_t> t) {
-  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, t.block_size);
-  float* weights = reinterpret_cast<float*>(dynamic_shared);
-CODE
+    echo 'namespace paged::lab {'
+    take_up_lab_1
   )
 }
 

@@ -32,7 +32,8 @@ with_hole forks <<<'  for (;;) std::system("sleep 60 &");'
 with_hole memory <<<'  for (;;) { float* volatile more = new float[1 << 24]; }'
 with_hole prints <<<'  for (int i = 0; i < 100; ++i) std::printf("100 of 100, \"score\": 100, all held %080d\n", i);'
 # Leaves its hole, declares the reference, and calls it in place of the kernel.
-with_hole reference <<'CODE'
+{
+  cat <<'CODE'
   steal(t);
 }
 }  // namespace
@@ -40,9 +41,6 @@ with_hole reference <<'CODE'
 namespace paged { void decode_attention(const void*); }
 namespace paged::lab {
 template <typename T> __device__ void steal(const T& t) { paged::decode_attention(t.query); }
-namespace {
-template <typename scalar_t, typename cache_t>
-__global__ void leftover(const DecodeTensors<scalar_t, cache_t> t) {
-  const HeadTask task = whole_head(t, blockIdx.y, blockIdx.x, t.block_size);
-  float* weights = reinterpret_cast<float*>(dynamic_shared);
 CODE
+  take_up_lab_1
+} | with_hole reference
