@@ -19,18 +19,19 @@ constexpr bool v060_takes_v1(const DecodeShape& shape) {
 /// caches, head size 128, block size 16, 512 to 8192 tokens. Other types and sizes follow the
 /// nearer of the two, unmeasured.
 ///
-/// V1 where there is one partition: a second kernel costs more than it brings. Else V1 where blocks
-/// fill the GPU: 16-bit caches need more than 512, 8-bit ones, of whose kernel fewer blocks fit on
-/// a multiprocessor at a time, more than 1024. Past 4096 tokens V1's logits take so much of the
-/// memory that shared memory and the L1 cache divide between them that 16-bit caches are faster
-/// under V2; 8-bit ones gain from V1 up to the 8192 tokens that were measured.
+/// V1 where there is one partition: a second kernel costs more than it brings. Else 16-bit caches
+/// take V1 where more than 512 blocks fill the GPU, up to 4096 tokens: past them V1's logits take so
+/// much of the memory that shared memory and the L1 cache divide between them that V2 is faster.
+///
+/// 8-bit caches take V2 wherever there are two partitions, and with one where blocks are many: nvcc
+/// 13 gives V1 83 registers a thread and V2 79, so that five and six blocks share a multiprocessor.
 // [measured]
 constexpr bool measured_takes_v1(const DecodeShape& shape) {
-  const bool one_byte = is_fp8(shape.cache);
   const int partitions = num_partitions(shape.max_seq_len, kDefaultPartitionSize);
   const long long blocks = static_cast<long long>(shape.num_seqs) * shape.num_heads;
-  return shape.max_seq_len <= (one_byte ? 8192 : 4096) &&
-         (partitions <= 1 || blocks > (one_byte ? 1024 : 512));
+  const bool fill_the_gpu = blocks > 512;
+  if (is_fp8(shape.cache)) return partitions <= 1 && !fill_the_gpu;
+  return shape.max_seq_len <= 4096 && (partitions <= 1 || fill_the_gpu);
 }
 // [/measured]
 

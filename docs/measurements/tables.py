@@ -95,8 +95,10 @@ def crossover(folder):
                         cells.append("–")
                         continue
                     blocks = batch * int(heads.split("/")[0])
-                    takes_v1 = length <= (8192 if kind == "e4m3" else 4096) and (
-                        length <= 512 or blocks > (1024 if kind == "e4m3" else 512))
+                    # As stages/v1_v2_policy.h has it.
+                    one_partition, fill_the_gpu = length <= 512, blocks > 512
+                    takes_v1 = (one_partition and not fill_the_gpu if kind == "e4m3"
+                                else length <= 4096 and (one_partition or fill_the_gpu))
                     ratio = row["v1"] / row["v2"]
                     cells.append(f"**{ratio:.2f}**" if takes_v1 != (ratio < 1) else f"{ratio:.2f}")
                 print(f"| {heads} | {batch} | " + " | ".join(cells) + " |")

@@ -114,12 +114,13 @@ TEST(V1V2Policy, TheMeasuredChoiceOf16BitCachesEndsAt4096Tokens) {
   EXPECT_FALSE(measured_takes_v1(batch_of(19, 27, 4097)));
 }
 
-TEST(V1V2Policy, TheMeasuredChoiceOf8BitCachesNeedsTwiceTheBlocksAndGoesTo8192Tokens) {
+TEST(V1V2Policy, TheMeasuredChoiceOf8BitCachesIsV1OnlyForFewBlocksOfOnePartition) {
   const auto e4m3 = [](const DecodeShape& shape) { return with_cache(shape, CacheType::e4m3); };
   EXPECT_TRUE(measured_takes_v1(e4m3(batch_of(1, 1, 512))));
-  EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(32, 32, 8192))));
-  EXPECT_TRUE(measured_takes_v1(e4m3(batch_of(41, 25, 8192))));
-  EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(41, 25, 8193))));
+  EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(1, 1, 513))));
+  EXPECT_TRUE(measured_takes_v1(e4m3(batch_of(16, 32, 512))));   // 512 blocks
+  EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(19, 27, 512))));  // 513
+  EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(64, 32, 4096))));
 }
 
 TEST(V1V2Policy, ACallGetsWhatItAsksFor) {
