@@ -54,7 +54,7 @@ std::string MarkedText::text() const {
 }
 
 const std::vector<std::string>& marked_block_kinds() {
-  static const std::vector<std::string> kinds = {"code", "run", "measured", "mutants"};
+  static const std::vector<std::string> kinds = {"code", "run", "measured", "stages", "mutants"};
   return kinds;
 }
 

@@ -49,8 +49,9 @@ TEST(MarkedBlocks, OtherCommentsAreText) {
 }
 
 TEST(MarkedBlocks, MistakesNameFileAndLine) {
-  EXPECT_EQ(message_of("\n<!-- cod: x y -->\n<!-- end -->\n"),
-            "a.md:2: there is no kind of block 'cod'; there are code, run, measured, mutants");
+  EXPECT_EQ(
+      message_of("\n<!-- cod: x y -->\n<!-- end -->\n"),
+      "a.md:2: there is no kind of block 'cod'; there are code, run, measured, stages, mutants");
   EXPECT_EQ(message_of("<!-- code: x y -->\n\n"),
             "a.md:1: the block 'code: x y' has no line '<!-- end -->'");
   EXPECT_EQ(message_of("<!-- code: x y -->\n<!-- code: z y -->\n<!-- end -->\n"),

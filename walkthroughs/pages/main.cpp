@@ -28,6 +28,7 @@ std::string fresh_lines(const MarkedBlock& block, const PagePlace& place) {
     if (block.kind == "code") return code_lines(block, place);
     if (block.kind == "run") return run_lines(block, place);
     if (block.kind == "measured") return measured_lines(block, place);
+    if (block.kind == "stages") return stage_table_lines(block, place);
     return "";
   } catch (const InputError& error) {
     throw InputError(place.name + ":" + std::to_string(block.line) + ": " + error.what());
@@ -42,7 +43,7 @@ MarkedText refreshed(MarkedText page, const PagePlace& place) {
       block.fill(lines);
       some = true;
     }
-  if (!some) throw InputError(place.name + " has no block of code, runs or measurements");
+  if (!some) throw InputError(place.name + " has no block of code, runs, measurements or stages");
   return page;
 }
 

@@ -15,7 +15,7 @@ struct PagePlace {
   std::string name;  ///< what messages call it: its path from the root, if it is there
 };
 
-/// The lines of a `code`, `run` or `measured` block as they should be. Throws InputError.
+/// The lines of a `code`, `run`, `measured` or `stages` block as they should be. Throws InputError.
 ///
 ///   <!-- code: FILE MARKER -->       the lines of FILE between `// [MARKER]` and `// [/MARKER]`
 ///   <!-- run: COMMAND -->            the command, and what it prints on both its outputs
@@ -23,8 +23,10 @@ struct PagePlace {
 ///   <!-- measured: FILE KEY=VALUE,... ... rows=KEY,... columns=KEY value=KEY -->
 ///                                    a table of those "results" of a file of docs/measurements
 ///                                    whose keys have one of these values
+///   <!-- stages: FILE... -->         the stages, with their times in these files of docs/measurements
 std::string code_lines(const MarkedBlock& block, const PagePlace& place);
 std::string run_lines(const MarkedBlock& block, const PagePlace& place);
 std::string measured_lines(const MarkedBlock& block, const PagePlace& place);
+std::string stage_table_lines(const MarkedBlock& block, const PagePlace& place);
 
 }  // namespace paged
