@@ -5,9 +5,11 @@
 set -euo pipefail
 # shellcheck source=tests/set_up.sh
 . "$(dirname "$0")/../tests/set_up.sh"
+help_if_asked "$@"
 # Everything in the folder is deleted: it must be new, empty, or one that this script has filled.
 site=$(realpath -m -- "${1:-$build/site}")
 marker=.paged-attention-lab-site
+if [[ "${1:-}" == -* ]]; then fail "'$1' is no option; a folder of that name is ./$1"; fi
 if [ -e "$site" ] && [ ! -d "$site" ]; then fail "$site is no folder"; fi
 if [ $# -gt 0 ] && [ -d "$site" ] && [ -n "$(ls -A -- "$site")" ] && [ ! -f "$site/$marker" ]; then
   fail "$site holds files that are no site of this lab, and a site replaces all that a folder holds: name a new or an empty one"

@@ -7,6 +7,10 @@
 # Exit status: 0 all is as it should be, 3 all but for that part, which had no time left, 1 something is not.
 set -euo pipefail
 results="${1:?usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]}"
+if [[ "$results" == -* ]]; then
+  echo "'$results' is no option; usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]" >&2
+  exit 1
+fi
 shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build-gpu"

@@ -4,6 +4,7 @@
 set -euo pipefail
 # shellcheck source=tests/set_up.sh
 . "$(dirname "$0")/set_up.sh"
+help_if_asked "$@"
 set_up # everything
 echo "Testing"
 # Passed tests are not worth a line each; failures come with their output, and CTest's summary ends it.

@@ -16,6 +16,16 @@ fail() {
   exit 1
 }
 
+# For --help: prints the comment at the head of the script that was called, and ends it.
+help_if_asked() { # THE SCRIPT'S ARGUMENTS...
+  case "${1:-}" in
+    -h | --help)
+      sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+  esac
+}
+
 # Whether cmake is on the PATH and new enough, wherever it came from.
 cmake_is_here() {
   local version

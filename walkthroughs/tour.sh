@@ -5,6 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/set_up.sh
 . "$(dirname "$0")/../tests/set_up.sh"
+help_if_asked "$@"
 set_up paged tour explorer
 "$build/bin/explorer" "$build/explorer.html"
 exec "$build/bin/tour" --html "$build/tour.html" "$@"

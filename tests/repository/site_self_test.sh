@@ -80,4 +80,13 @@ for folder in "$tree/mine" . ../mine; do # relative ones are the caller's
   grep -q "mine holds files that are no site" "$tree/output" || fail "no reason for $folder:" "$(cat "$tree/output")"
   [ -f "$tree/mine/letter" ] || fail "a letter was deleted in $folder"
 done
+# An option that there is not makes no folder, and help is help.
+for option in --help --hlep; do
+  (cd "$tree/mine" && bash "$root/docs/site.sh" "$option") >"$tree/output" 2>&1 || [ "$option" = --hlep ] ||
+    fail "$option ends with a failure"
+  [ ! -e "$tree/mine/$option" ] || fail "$option was taken for a folder"
+done
+for script in walkthroughs/tour.sh tests/run.sh docs/site.sh; do
+  bash "$root/$script" --help | grep -qi "builds" || fail "$script --help says nothing"
+done
 echo "the page came out right, every wrong link was noticed, and no folder that is no site was touched"
