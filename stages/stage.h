@@ -95,10 +95,11 @@ void check_supported(const Stage& stage, const DecodeShape& shape, const DeviceL
 /// The sizes in a call's arguments.
 DecodeShape shape_of(const paged_decode_args& args);
 
-/// Throws InputError for a struct that no stage can take: wrong version, types that do not go
-/// together (those of probabilities among them), null or misaligned pointers (all must be 16-byte
-/// aligned), sizes below their least value, heads that do not divide, strides too small for the
-/// shape or no multiple of 16 bytes.
-void check_arguments(const paged_decode_args& args);
+/// Throws InputError for a struct that no stage can take, nor any kernel of caches in the layout
+/// `taken`: wrong version, another layout, types that do not go together (those of probabilities
+/// among them), null or misaligned pointers (all must be 16-byte aligned), sizes below their least
+/// value, heads that do not divide, strides with which elements would lie on each other or that are
+/// no multiple of 16 bytes.
+void check_arguments(const paged_decode_args& args, paged_cache_layout taken = PAGED_CLASSIC);
 
 }  // namespace paged

@@ -172,7 +172,7 @@ DecodeOutputs KernelUnderTest::run(const DecodeProblem& problem, const RunOption
   const DecodeShape& shape = buffers.shape;
   paged_decode_args args = buffers.arguments(problem);
   if (!stage_.features.lse) args.lse = nullptr;
-  if (stage_.cache_layout == PAGED_CLASSIC) check_arguments(args);
+  check_arguments(args, stage_.cache_layout);
   const auto begin = std::chrono::steady_clock::now();
   stage_.run(args);
   device_.finish();

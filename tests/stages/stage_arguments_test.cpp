@@ -38,15 +38,39 @@ paged_decode_args right_arguments() {
   return args;
 }
 
+/// The same in a layout in which a token's elements lie together.
+paged_decode_args right_arguments(paged_cache_layout layout) {
+  paged_decode_args args = right_arguments();
+  if (layout == PAGED_CLASSIC) return args;
+  args.cache_layout = layout;
+  const bool heads_inside = layout == PAGED_TOKENS_THEN_HEADS;
+  args.key_token_stride = args.value_token_stride = heads_inside ? 2 * 64 : 64;
+  args.key_head_stride = args.value_head_stride = heads_inside ? 64 : 16 * 64;
+  return args;
+}
+
 struct WrongArguments {
   std::string name;
   std::function<void(paged_decode_args&)> spoil;
   std::string message;  // part of the one line
+  paged_cache_layout layout = PAGED_CLASSIC;
 };
 
 class StageArgumentsTest : public ::testing::TestWithParam<WrongArguments> {};
 
-TEST(StageArguments, RightOnesAreAccepted) { EXPECT_NO_THROW(check_arguments(right_arguments())); }
+TEST(StageArguments, RightOnesAreAccepted) {
+  for (const auto layout : {PAGED_CLASSIC, PAGED_TOKENS_THEN_HEADS, PAGED_HEADS_THEN_TOKENS}) {
+    paged_decode_args args = right_arguments(layout);
+    EXPECT_NO_THROW(check_arguments(args, layout)) << layout;
+    // A gap of 16 bytes between what the innermost stride leads to; none behind the last one.
+    (layout == PAGED_HEADS_THEN_TOKENS ? args.key_token_stride : args.key_head_stride) += 8;
+    const int others = layout == PAGED_HEADS_THEN_TOKENS ? 15 : 1;
+    if (layout == PAGED_TOKENS_THEN_HEADS) args.key_token_stride += 8;
+    if (layout == PAGED_HEADS_THEN_TOKENS) args.key_head_stride += 8 * others;
+    args.key_block_stride += layout == PAGED_CLASSIC ? 8 : 16 * 15;
+    EXPECT_NO_THROW(check_arguments(args, layout)) << layout;
+  }
+}
 
 TEST(StageArguments, V2WithoutAWorkspaceIsRefusedBeforeALaunch) {
   paged_decode_args args = right_arguments();
@@ -62,10 +86,10 @@ TEST(StageArguments, V2WithoutAWorkspaceIsRefusedBeforeALaunch) {
 }
 
 TEST_P(StageArgumentsTest, AreRefusedInOneLineThatNamesThem) {
-  paged_decode_args args = right_arguments();
+  paged_decode_args args = right_arguments(GetParam().layout);
   GetParam().spoil(args);
   try {
-    check_arguments(args);
+    check_arguments(args, GetParam().layout);
     FAIL() << "accepted";
   } catch (const InputError& error) {
     const std::string message = error.what();
@@ -159,6 +183,71 @@ INSTANTIATE_TEST_SUITE_P(
                          a.value_block_stride += 8;
                        },
                        "value_block_stride is 2056; it must be a multiple of 16 (16 bytes)"},
+        WrongArguments{"token_stride", [](auto& a) { a.value_token_stride = 64; },
+                       "value_token_stride is 64; it must be 0 in the classic layout"},
+        // Tokens, then heads.
+        WrongArguments{"classic_for_tokens_then_heads",
+                       [](auto& a) { a.cache_layout = PAGED_CLASSIC; },
+                       "cache_layout is 0; this kernel takes 1, tokens then heads",
+                       PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_head_stride", [](auto& a) { a.key_head_stride = 56; },
+                       "key_head_stride is 56; it must be at least 64", PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_token_stride", [](auto& a) { a.value_token_stride = 120; },
+                       "value_token_stride is 120; it must be at least 128",
+                       PAGED_TOKENS_THEN_HEADS},
+        // 2 heads 72 apart, the last of 64: 136.
+        WrongArguments{"tokens_that_overlap_by_a_gap", [](auto& a) { a.key_head_stride += 8; },
+                       "key_token_stride is 128; it must be at least 136",
+                       PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_block_stride", [](auto& a) { a.key_block_stride -= 8; },
+                       "key_block_stride is 2040; it must be at least 2048",
+                       PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_token_stride_misaligned",
+                       [](auto& a) {
+                         a.key_token_stride += 4;
+                         a.key_block_stride += 64;
+                       },
+                       "key_token_stride is 132; it must be a multiple of 8 (16 bytes)",
+                       PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_head_stride_misaligned_fp8",
+                       [](auto& a) {
+                         a.cache = PAGED_E5M2;
+                         a.value_head_stride += 8;
+                         a.value_token_stride += 16;
+                         a.value_block_stride += 256;
+                       },
+                       "value_head_stride is 72; it must be a multiple of 16 (16 bytes)",
+                       PAGED_TOKENS_THEN_HEADS},
+        WrongArguments{"tokens_key_misaligned", [](auto& a) { a.key_cache = memory + 2; },
+                       "key_cache is misaligned: its address is 2 past", PAGED_TOKENS_THEN_HEADS},
+        // Heads, then tokens.
+        WrongArguments{"tokens_for_heads_then_tokens",
+                       [](auto& a) { a.cache_layout = PAGED_TOKENS_THEN_HEADS; },
+                       "cache_layout is 1; this kernel takes 2, heads then tokens",
+                       PAGED_HEADS_THEN_TOKENS},
+        WrongArguments{"heads_token_stride", [](auto& a) { a.value_token_stride = 0; },
+                       "value_token_stride is 0; it must be at least 64", PAGED_HEADS_THEN_TOKENS},
+        WrongArguments{"heads_head_stride", [](auto& a) { a.key_head_stride = 1016; },
+                       "key_head_stride is 1016; it must be at least 1024",
+                       PAGED_HEADS_THEN_TOKENS},
+        WrongArguments{"heads_block_stride", [](auto& a) { a.value_block_stride = 2040; },
+                       "value_block_stride is 2040; it must be at least 2048",
+                       PAGED_HEADS_THEN_TOKENS},
+        WrongArguments{"heads_token_stride_misaligned",
+                       [](auto& a) {
+                         a.key_token_stride += 1;
+                         a.key_head_stride += 64;
+                         a.key_block_stride += 128;
+                       },
+                       "key_token_stride is 65; it must be a multiple of 8 (16 bytes)",
+                       PAGED_HEADS_THEN_TOKENS},
+        WrongArguments{"heads_block_stride_misaligned_f32",
+                       [](auto& a) {
+                         a.scalar = a.cache = PAGED_F32;
+                         a.key_block_stride += 2;
+                       },
+                       "key_block_stride is 2050; it must be a multiple of 4 (16 bytes)",
+                       PAGED_HEADS_THEN_TOKENS},
         WrongArguments{"sparse_stride", [](auto& a) { a.sparse_vert_stride = 0; },
                        "sparse_vert_stride is 0"}),
     [](const auto& tested) { return tested.param.name; });

@@ -1,4 +1,5 @@
 // No result depends on how query and caches are laid out in memory.
+#include "reference/input_error.h"
 #include "tests/harness/case_builder.h"
 #include "tests/stages/stage_kernels.h"
 
@@ -64,6 +65,34 @@ TEST_P(StageLayoutTest, GivesTheSameBitsAsTensorsWithoutGaps) {
 
 INSTANTIATE_TEST_SUITE_P(Stages, StageLayoutTest, ::testing::ValuesIn(every_stage_kernel()),
                          [](const auto& tested) { return name_of(tested.param); });
+
+// ---- kernels of other layouts -----------------------------------------------------------------
+/// What is passed to a kernel is checked in its own layout before it is called: here a query whose
+/// rows begin 2 bytes past multiples of 16.
+TEST(InputLayoutTest, ArgumentsAreCheckedInEveryLayout) {
+  for (const auto layout : {PAGED_CLASSIC, PAGED_TOKENS_THEN_HEADS, PAGED_HEADS_THEN_TOKENS}) {
+    Stage stage = find_stage("1", Backend::cpu);
+    stage.cache_layout = layout;
+    static int calls;
+    calls = 0;
+    stage.run = [](const paged_decode_args&) { ++calls; };
+    const std::unique_ptr<Device> device = make_cpu_device();
+    KernelUnderTest kernel(stage, *device);
+    CaseSpec spec;
+    spec.num_heads = 4;
+    spec.num_kv_heads = 2;
+    spec.head_size = 64;
+    spec.block_size = 16;
+    spec.seq_lens = {35, 20};
+    const DecodeProblem problem = build_case(spec).problem;
+    kernel.run(problem);
+    EXPECT_EQ(calls, 1) << layout;
+    RunOptions misaligned;
+    misaligned.layout.query_gap = 1;
+    EXPECT_THROW(kernel.run(problem, misaligned), InputError) << layout;
+    EXPECT_EQ(calls, 1) << layout;
+  }
+}
 
 // ---- that gaps would be noticed ----------------------------------------------------------------
 /// What the stage below adds to strides: a stage runs through a plain function pointer.
