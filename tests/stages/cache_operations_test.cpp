@@ -5,7 +5,7 @@
 #include "reference/decode_problem.h"
 #include "reference/element_types.h"
 #include "reference/input_error.h"
-#include "tests/harness/guarded_buffer.h"
+#include "tests/harness/gapped_caches.h"
 #include "tests/harness/random.h"
 #include "tests/stages/execution_place.h"
 
@@ -21,132 +21,6 @@ namespace paged {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-Bytes random_bytes(std::size_t count, std::uint64_t seed) {
-  Random random(seed);
-  Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.bits() & 255U);
-  return bytes;
-}
-
-void fill_with_random_bits(Tensor& tensor, std::uint64_t seed) {
-  const Bytes bytes = random_bytes(tensor.size_in_bytes(), seed);
-  std::memcpy(tensor.data(), bytes.data(), bytes.size());
-}
-
-/// The caches of the reference: tensors without gaps, random bits at first.
-struct HostCaches {
-  explicit HostCaches(const CacheShape& s, std::uint64_t seed = 1)
-      : shape(s),
-        keys(make_key_cache(s.type, s.num_blocks, s.num_kv_heads, s.head_size, s.block_size)),
-        values(make_value_cache(s.type, s.num_blocks, s.num_kv_heads, s.head_size, s.block_size)) {
-    fill_with_random_bits(keys, seed);
-    fill_with_random_bits(values, seed + 1);
-  }
-  CachePair pair() { return {&keys, &values}; }
-  PagedCaches paged() { return contiguous_caches(shape, keys.data(), values.data()); }
-
-  CacheShape shape;
-  Tensor keys, values;
-};
-
-/// One cache on a device with `gap` elements after each page and block: random bits that must stay.
-class DeviceCache {
- public:
-  DeviceCache(Device& device, const CacheShape& shape, const Tensor& content, int gap,
-              const char* name)
-      : shape_(shape),
-        strides_{(shape.contiguous().head_stride + gap) * shape.num_kv_heads + gap,
-                 shape.contiguous().head_stride + gap},
-        image_(with_pages_of(content, random_bytes(strides_.block_stride * shape.num_blocks *
-                                                       size_in_bytes(shape.type),
-                                                   99))),
-        buffer_(device, image_.size(), name) {
-    buffer_.upload(image_.data());
-  }
-  void* data() const { return buffer_.data(); }
-  CacheStrides strides() const { return strides_; }
-
-  /// That pages hold what `content` holds and gaps what they held, and that nothing else changed.
-  void expect(const Tensor& content, const std::string& what) const {
-    EXPECT_FALSE(buffer_.differs_from(with_pages_of(content, image_).data())) << what;
-    EXPECT_EQ(buffer_.damage(), "") << what;
-  }
-
- private:
-  Bytes with_pages_of(const Tensor& content, Bytes image) const {
-    const std::size_t element = size_in_bytes(shape_.type);
-    const CacheStrides whole = shape_.contiguous();
-    for (std::int64_t block = 0; block < shape_.num_blocks; ++block)
-      for (int kv_head = 0; kv_head < shape_.num_kv_heads; ++kv_head)
-        std::memcpy(image.data() + page_offset(block, kv_head, strides_) * element,
-                    content.data() + page_offset(block, kv_head, whole) * element,
-                    whole.head_stride * element);
-    return image;
-  }
-
-  CacheShape shape_;
-  CacheStrides strides_;
-  Bytes image_;
-  GuardedBuffer buffer_;
-};
-
-/// Both caches of a device, which begin as those of the host.
-struct DeviceCachePair {
-  DeviceCachePair(Device& device, const HostCaches& host, int gap = 0)
-      : shape(host.shape),
-        keys(device, host.shape, host.keys, gap, "key_cache"),
-        values(device, host.shape, host.values, gap, "value_cache") {}
-  PagedCaches paged() const {
-    return {shape, keys.data(), values.data(), keys.strides(), values.strides()};
-  }
-  void expect(const HostCaches& host, const std::string& what) const {
-    keys.expect(host.keys, what + ", keys");
-    values.expect(host.values, what + ", values");
-  }
-
-  CacheShape shape;
-  DeviceCache keys, values;
-};
-
-/// New tokens on host and device; there each row holds keys, values and 8 elements of something
-/// else, as the output of a fused projection does.
-struct Tokens {
-  Tokens(ScalarType type_, int num_tokens, const CacheShape& shape)
-      : type(type_),
-        keys(same_as(type_), {num_tokens, shape.num_kv_heads, shape.head_size}),
-        values(keys) {}
-
-  TokenTensors upload(Device& device) {
-    const std::int64_t num_tokens = keys.shape()[0];
-    const std::size_t row = keys.shape()[1] * keys.shape()[2] * size_in_bytes(type);
-    const std::size_t pitch = 2 * row + 8 * size_in_bytes(type);
-    Bytes rows(pitch * num_tokens);
-    for (std::int64_t token = 0; token < num_tokens; ++token) {
-      std::memcpy(rows.data() + token * pitch, keys.data() + token * row, row);
-      std::memcpy(rows.data() + token * pitch + row, values.data() + token * row, row);
-    }
-    buffer = DeviceBuffer(device, rows.size(), "tokens");
-    device.upload(buffer.data(), rows.data(), rows.size());
-    const auto stride = static_cast<std::int64_t>(pitch / size_in_bytes(type));
-    return {type, buffer.data(), static_cast<std::byte*>(buffer.data()) + row, stride, stride};
-  }
-
-  ScalarType type;
-  Tensor keys, values;
-  DeviceBuffer buffer;
-};
-
-/// Normal values of a spread that makes some of them too large for e4m3.
-Tokens normal_tokens(ScalarType type, int num_tokens, const CacheShape& shape) {
-  Tokens tokens(type, num_tokens, shape);
-  Random random(7);
-  for (std::int64_t i = 0; i < tokens.keys.size(); ++i) {
-    tokens.keys.write(i, 100 * random.normal());
-    tokens.values.write(i, random.normal());
-  }
-  return tokens;
-}
 
 constexpr ScalarType kTokenTypes[] = {ScalarType::f32, ScalarType::f16, ScalarType::bf16};
 
@@ -178,16 +52,16 @@ class CacheOperationsTest : public ::testing::TestWithParam<ExecutionPlace> {
   }
 
   /// Writes on host and device and compares.
-  void expect_equal_writes(const CacheShape& shape, Tokens& tokens,
+  void expect_equal_writes(const CacheShape& shape, FusedTokens& tokens,
                            const std::vector<std::int64_t>& slots, float k_scale, float v_scale,
                            int gap) {
     const std::string what =
         std::string(paged::name_of(tokens.type)) + " tokens, cache " + text(shape);
     HostCaches host(shape);
-    const DeviceCachePair caches(*device_, host, gap);
+    const GappedCaches caches(*device_, host, {gap, gap});
     operations_->write_tokens(caches.paged(), tokens.upload(*device_), slots, k_scale, v_scale);
     write_tokens(host.pair(), tokens.keys, tokens.values, slots, k_scale, v_scale);
-    caches.expect(host, what);
+    EXPECT_EQ(caches.difference(host), "") << what;
     expect_no_findings(*device_);
   }
 
@@ -204,10 +78,10 @@ class CacheOperationsTest : public ::testing::TestWithParam<ExecutionPlace> {
     };
     for (const std::vector<BlockCopy>& copies : lists) {
       HostCaches host(shape);
-      const DeviceCachePair caches(*device_, host, gap);
+      const GappedCaches caches(*device_, host, {gap, gap});
       operations_->copy_blocks(caches.paged(), copies);
       copy_blocks(host.pair(), copies);
-      caches.expect(host, text(shape));
+      EXPECT_EQ(caches.difference(host), "") << text(shape);
     }
   }
 
@@ -225,7 +99,7 @@ TEST_P(CacheOperationsTest, WritesEveryBitThatTheReferenceWritesAndNoOther) {
   for_each_shape([&](const CacheShape& shape) {
     for (ScalarType scalar : kTokenTypes) {
       if (!is_fp8(shape.type) && shape.type != same_as(scalar)) continue;
-      Tokens tokens = normal_tokens(scalar, 7, shape);
+      FusedTokens tokens = normal_tokens(scalar, 7, shape);
       const std::int64_t last = shape.num_blocks * shape.block_size - 1;
       // Token 1 and token 5 have one slot: the later one stays. Scales that round when divided.
       for (int gap : {0, 16})
@@ -237,7 +111,7 @@ TEST_P(CacheOperationsTest, WritesEveryBitThatTheReferenceWritesAndNoOther) {
 TEST_P(CacheOperationsTest, KeepsEveryBitOfNansOfTheCachesOwnType) {
   for (ScalarType scalar : kTokenTypes) {
     const CacheShape shape{same_as(scalar), 6, 2, 64, 16};
-    Tokens tokens(scalar, 40, shape);
+    FusedTokens tokens(scalar, 40, shape);
     fill_with_random_bits(tokens.keys, 3);
     fill_with_random_bits(tokens.values, 4);
     std::vector<std::int64_t> slots;
@@ -248,46 +122,46 @@ TEST_P(CacheOperationsTest, KeepsEveryBitOfNansOfTheCachesOwnType) {
 
 TEST_P(CacheOperationsTest, Bugs22PaddingSlotsAreSkipped) {
   const CacheShape shape{CacheType::f16, 4, 1, 64, 16};
-  Tokens tokens = normal_tokens(ScalarType::f16, 4, shape);
+  FusedTokens tokens = normal_tokens(ScalarType::f16, 4, shape);
   expect_equal_writes(shape, tokens, {-1, 5, -1, 31}, 1, 1, 0);
   expect_equal_writes(shape, tokens, {-1, -1, -1, -1}, 1, 1, 0);
-  Tokens none(ScalarType::f16, 0, shape);
+  FusedTokens none(ScalarType::f16, 0, shape);
   expect_equal_writes(shape, none, {}, 1, 1, 0);
 }
 
 TEST_P(CacheOperationsTest, Bugs19KeysAndValuesHaveScalesOfTheirOwn) {
   const CacheShape shape{CacheType::e4m3, 2, 1, 64, 16};
-  Tokens tokens(ScalarType::f16, 1, shape);
+  FusedTokens tokens(ScalarType::f16, 1, shape);
   tokens.keys.fill(1.0);
   tokens.values.fill(1.0);
   HostCaches host(shape);
-  const DeviceCachePair caches(*device_, host);
+  const GappedCaches caches(*device_, host);
   const std::vector<std::int64_t> slots = {17};
   operations_->write_tokens(caches.paged(), tokens.upload(*device_), slots, 0.25F, 0.5F);
   for (int dim = 0; dim < 64; ++dim) {  // slot 17: block 1, offset 1
     host.keys.write(64 * 16 + (dim / 16 * 16 + 1) * 16 + dim % 16, 4.0);
     host.values.write(64 * 16 + dim * 16 + 1, 2.0);
   }
-  caches.expect(host, "1 / 0.25 and 1 / 0.5");
+  EXPECT_EQ(caches.difference(host), "") << "1 / 0.25 and 1 / 0.5";
 }
 
 TEST_P(CacheOperationsTest, Bugs25AnFp8KeyIsCutIntoVectorsOf16WhateverTheTokensType) {
   for (ScalarType scalar : kTokenTypes) {
     const CacheShape shape{CacheType::e5m2, 2, 1, 64, 16};
-    Tokens tokens(scalar, 1, shape);
+    FusedTokens tokens(scalar, 1, shape);
     for (int dim = 0; dim < 64; ++dim) {  // every dimension has a value of its own
       tokens.keys.write(dim, to_double(e5m2{static_cast<std::uint8_t>(dim)}));
       tokens.values.write(dim, to_double(e5m2{static_cast<std::uint8_t>(dim + 0x80)}));
     }
     HostCaches host(shape);
-    const DeviceCachePair caches(*device_, host);
+    const GappedCaches caches(*device_, host);
     const std::vector<std::int64_t> slots = {3};
     operations_->write_tokens(caches.paged(), tokens.upload(*device_), slots);
     for (int dim = 0; dim < 64; ++dim) {
       host.keys.data()[(dim / 16 * 16 + 3) * 16 + dim % 16] = static_cast<std::byte>(dim);
       host.values.data()[dim * 16 + 3] = static_cast<std::byte>(dim + 0x80);
     }
-    caches.expect(host, std::string(paged::name_of(scalar)));
+    EXPECT_EQ(caches.difference(host), "") << std::string(paged::name_of(scalar));
   }
 }
 
@@ -298,12 +172,12 @@ std::vector<std::uint8_t> CacheOperationsTest::codes_for(CacheType type, ScalarT
                                                          const Tensor& values, float scale) {
   const int num_tokens = static_cast<int>((values.size() + kConvertedHead - 1) / kConvertedHead);
   const CacheShape shape{type, num_tokens, 1, kConvertedHead, 1};  // a token a block
-  Tokens tokens(scalar, num_tokens, shape);
+  FusedTokens tokens(scalar, num_tokens, shape);
   std::memcpy(tokens.keys.data(), values.data(), values.size_in_bytes());
   std::vector<std::int64_t> slots;
   for (int token = 0; token < num_tokens; ++token) slots.push_back(token);
 
-  const DeviceCachePair caches(*device_, HostCaches(shape));
+  const GappedCaches caches(*device_, HostCaches(shape));
   operations_->write_tokens(caches.paged(), tokens.upload(*device_), slots, scale, scale);
   std::vector<std::uint8_t> codes(shape.bytes_of_one());  // in a page of one token, dims in order
   device_->download(codes.data(), caches.keys.data(), codes.size());
@@ -406,7 +280,7 @@ TEST_P(CacheOperationsTest, BlocksOfALaunchMayRunInAnyOrder) {
   operations_.emplace(*device_, backward_kernels);
   const CacheShape shape{CacheType::f16, 6, 3, 32, 8};
   expect_equal_copies(shape, 0);
-  Tokens tokens = normal_tokens(ScalarType::f16, 7, shape);
+  FusedTokens tokens = normal_tokens(ScalarType::f16, 7, shape);
   expect_equal_writes(shape, tokens, {-1, 5, 47, 31, 0, 5, 47}, 1, 1, 0);
 }
 
@@ -416,21 +290,21 @@ TEST_P(CacheOperationsTest, SwapsBlocksOutAndIn) {
   for_each_shape([&](const CacheShape& shape) {
     for (int gap : {0, 16}) {
       HostCaches expected(shape);  // of the device
-      const DeviceCachePair caches(*device_, expected, gap);
+      const GappedCaches caches(*device_, expected, {gap, gap});
       CacheShape pool = shape;
       pool.num_blocks = 4;
       HostCaches host(pool, 5), expected_host(pool, 5);
 
       operations_->swap_out(caches.paged(), host.paged(), out);
       swap_blocks(expected.pair(), expected_host.pair(), out);
-      caches.expect(expected, text(shape) + " after swap_out");
+      EXPECT_EQ(caches.difference(expected), "") << text(shape) + " after swap_out";
       EXPECT_EQ(std::memcmp(host.keys.data(), expected_host.keys.data(), pool.bytes_of_one()), 0);
       EXPECT_EQ(std::memcmp(host.values.data(), expected_host.values.data(), pool.bytes_of_one()),
                 0);
 
       operations_->swap_in(host.paged(), caches.paged(), in);
       swap_blocks(expected_host.pair(), expected.pair(), in);
-      caches.expect(expected, text(shape) + " after swap_in");
+      EXPECT_EQ(caches.difference(expected), "") << text(shape) + " after swap_in";
     }
   });
 }
@@ -456,7 +330,7 @@ TEST_P(CacheOperationsTest, OneAllocationIsAllKeysAndThenAllValues) {
     const ScalarType scalar = shape.type == CacheType::f32    ? ScalarType::f32
                               : shape.type == CacheType::bf16 ? ScalarType::bf16
                                                               : ScalarType::f16;
-    Tokens tokens = normal_tokens(scalar, 2, shape);
+    FusedTokens tokens = normal_tokens(scalar, 2, shape);
     const std::vector<std::int64_t> slots = {0, shape.num_blocks * shape.block_size - 1};
     const std::vector<BlockCopy> copies = {{0, 3}, {5, 1}};
     operations_->write_tokens(view, tokens.upload(*device_), slots);
@@ -481,8 +355,8 @@ std::string message_of(const std::function<void()>& request) {
 TEST_P(CacheOperationsTest, RefusesWrongRequestsInOneLineAndTouchesNothing) {
   const CacheShape shape{CacheType::f16, 4, 2, 64, 16};
   HostCaches host(shape);
-  const DeviceCachePair caches(*device_, host);
-  Tokens tokens = normal_tokens(ScalarType::f16, 2, shape);
+  const GappedCaches caches(*device_, host);
+  FusedTokens tokens = normal_tokens(ScalarType::f16, 2, shape);
   const TokenTensors good = tokens.upload(*device_);
   const auto at = [](const void* address, int bytes) {
     return const_cast<std::byte*>(static_cast<const std::byte*>(address) + bytes);
@@ -543,13 +417,13 @@ TEST_P(CacheOperationsTest, RefusesWrongRequestsInOneLineAndTouchesNothing) {
             "copy 1 reads block 4, but the cache has 4 blocks (0 to 3)");
   EXPECT_EQ(message_of([&] { operations_->copy_blocks(caches.paged(), writes_before); }),
             "copy 0 writes block -1, but the cache has 4 blocks (0 to 3)");
-  caches.expect(host, "after refusals");
+  EXPECT_EQ(caches.difference(host), "") << "after refusals";
 }
 
 TEST_P(CacheOperationsTest, RefusesWrongSwapsAndViews) {
   const CacheShape shape{CacheType::f16, 4, 2, 64, 16};
   HostCaches expected(shape);
-  const DeviceCachePair caches(*device_, expected);
+  const GappedCaches caches(*device_, expected);
   CacheShape pool = shape;
   pool.num_blocks = 2;
   HostCaches host(pool, 5);
@@ -568,7 +442,7 @@ TEST_P(CacheOperationsTest, RefusesWrongSwapsAndViews) {
   EXPECT_EQ(message_of([&] { operations_->swap_out(caches.paged(), other.paged(), {}); }),
             "blocks [num_kv_heads, head_size, block_size] are [2, 64, 16] of f16 on the device and "
             "[2, 64, 16] of bf16 on the host: they must be equal");
-  caches.expect(expected, "after refusals");
+  EXPECT_EQ(caches.difference(expected), "") << "after refusals";
 
   EXPECT_EQ(message_of([&] { split_view(shape, nullptr); }),
             "the allocation of both caches is a null pointer");
