@@ -4,6 +4,7 @@
 #include "tests/harness/input_file.h"
 #include "tests/harness/json_object.h"
 #include "tests/harness/value_family.h"
+#include "tests/harness/wrapped_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace paged::labs {
+namespace paged {
 
 /// Closes a descriptor at the end of its life. -1: holds none.
 class Descriptor {
@@ -50,4 +50,4 @@ inline Descriptor open_file(const std::string& path, int flags, mode_t mode = 0)
   return Descriptor(number);
 }
 
-}  // namespace paged::labs
+}  // namespace paged

@@ -2,13 +2,13 @@
 
 #include "tests/harness/host_device.h"
 #include "tests/harness/left_over_processes.h"
+#include "tests/harness/limited_child.h"
+#include "tests/harness/wrapped_text.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -160,21 +160,14 @@ std::size_t data_bytes_now() {
   return pages[5] * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-void set_limit(__rlimit_resource resource, rlim_t value) {
-  const rlimit limit{value, value};
-  setrlimit(resource, &limit);
-}
-
-void become_child(int output, const ProcessLimits& limits, pid_t parent) {
-  setpgid(0, 0);  // so that all that it starts can be ended with it
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  const int nothing = open("/dev/null", O_RDONLY);
-  dup2(nothing, STDIN_FILENO);
+void become_child(int output, const CallLimits& limits, pid_t parent) {
+  ProcessLimits of_all;
+  if (limits.data_bytes > 0) of_all.memory_bytes = data_bytes_now() + limits.data_bytes;
+  if (!become_limited_child(of_all, parent)) fail("its limits cannot be set");
+  const Descriptor nothing = open_file("/dev/null", O_RDONLY);
+  dup2(nothing.get(), STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  set_limit(RLIMIT_CORE, 0);
-  if (limits.data_bytes > 0) set_limit(RLIMIT_DATA, data_bytes_now() + limits.data_bytes);
 }
 
 /// What the caller may know more of: the buffer that was missed, and by how much.
@@ -186,21 +179,12 @@ void note_buffer(const MemoryFault& fault, ProcessEnd& end) {
   end.bytes_past = static_cast<std::int64_t>(fault.distance) * (before ? -1 : 1);
 }
 
-void close_if_open(int& descriptor) {
-  if (descriptor >= 0) close(descriptor);
-  descriptor = -1;
-}
-
 /// The last line with something on it.
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   const std::size_t begin = text.rfind('\n');
-  std::string line = begin == text.npos ? text : text.substr(begin + 1);
-  constexpr std::size_t kMost = 200;
-  if (line.size() <= kMost) return line;
-  line.resize(kMost);
-  line.append("...");
-  return line;
+  constexpr std::size_t kMost = 203;
+  return shortened(begin == text.npos ? text : text.substr(begin + 1), kMost);
 }
 
 std::string signal_name(int number) {
@@ -246,30 +230,35 @@ void ParentLine::locate_faults_on(const HostDevice& device) {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
-                                 const std::function<void(ParentLine& line)>& work)
-    : limits_(limits) {
-  void* memory = mmap(nullptr, sizeof(ParentLine::Shared), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+/// Memory that a child has, too.
+ParentLine::Shared* ParentLine::share() {
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail("cannot share memory with a process");
-  shared_ = new (memory) ParentLine::Shared;
+  return new (memory) Shared;
+}
+
+void ParentLine::unshare(Shared* shared) { munmap(shared, sizeof(Shared)); }
+
+IsolatedProcess::IsolatedProcess(const CallLimits& limits,
+                                 const std::function<void(ParentLine& line)>& work)
+    : limits_(limits), shared_(ParentLine::share(), ParentLine::unshare) {
   shared_->last_sign = now();
-  int messages[2];
-  int output[2];
-  if (pipe2(messages, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) fail("cannot make a pipe");
-  messages_ = messages[0];
-  output_ = output[0];
-  fcntl(messages_, F_SETFL, O_NONBLOCK);
-  fcntl(output_, F_SETFL, O_NONBLOCK);
+  Pipe messages = make_pipe();
+  Pipe output = make_pipe();
+  messages_ = std::move(messages.read_end);
+  output_ = std::move(output.read_end);
+  fcntl(messages_.get(), F_SETFL, O_NONBLOCK);
+  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
   std::fflush(nullptr);  // or the child would print it, too
   const pid_t parent = getpid();
   child_ = fork_remembered();
   if (child_ < 0) fail("cannot start a process");
   if (child_ == 0) {
-    become_child(output[1], limits, parent);
-    ParentLine line(messages[1], shared_);
+    ParentLine line(messages.write_end.get(), shared_.get());
     // Nothing that is thrown may go on into the caller's code, in a second copy of this program.
     try {
+      become_child(output.write_end.get(), limits, parent);
       work(line);
       line.send({});  // the end of the work; every other message has a field
       _exit(0);
@@ -280,8 +269,6 @@ IsolatedProcess::IsolatedProcess(const ProcessLimits& limits,
     }
     _exit(1);
   }
-  close(messages[1]);
-  close(output[1]);
 }
 
 IsolatedProcess::~IsolatedProcess() {
@@ -289,9 +276,6 @@ IsolatedProcess::~IsolatedProcess() {
     kill_and_reap();
   } catch (const std::exception&) {  // memory is short: nobody asks any more how it ended
   }
-  close_if_open(messages_);
-  close_if_open(output_);
-  munmap(shared_, sizeof(ParentLine::Shared));
 }
 
 std::optional<Message> IsolatedProcess::receive(const MessageRule& rule) {
@@ -313,26 +297,23 @@ std::optional<Message> IsolatedProcess::receive(const MessageRule& rule) {
 
 bool IsolatedProcess::wait_for_bytes() {
   constexpr int kMilliseconds = 50;
-  bool has_ended = false;
+  bool ended = false;
   while (true) {
-    pollfd descriptors[] = {{messages_, POLLIN, 0}, {output_, POLLIN, 0}};
+    pollfd descriptors[] = {{messages_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}};
     poll(descriptors, 2, kMilliseconds);
     if (descriptors[1].revents != 0) drain_output();
     char bytes[4096];
-    const ssize_t count = read(messages_, bytes, sizeof bytes);
+    const ssize_t count = read(messages_.get(), bytes, sizeof bytes);
     if (count > 0) {
       buffered_.append(bytes, static_cast<std::size_t>(count));
       return true;
     }
     if (count == 0 || (errno != EAGAIN && errno != EINTR)) return false;
-    if (has_ended) return false;
+    if (ended) return false;
     // What it started may keep the pipe open when it has ended itself. What it sent before that is
     // still to be read.
-    siginfo_t ended{};
-    has_ended =
-        waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid == child_;
-    if (has_ended) continue;
+    ended = has_ended(child_);
+    if (ended) continue;
     if (is_too_late()) {
       hung_ = true;
       return false;
@@ -349,8 +330,8 @@ bool IsolatedProcess::is_too_late() const {
 
 void IsolatedProcess::drain_output() {
   char bytes[65536];
-  const ssize_t count = read(output_, bytes, sizeof bytes);
-  if (count == 0) close_if_open(output_);  // poll() ignores what is closed
+  const ssize_t count = read(output_.get(), bytes, sizeof bytes);
+  if (count == 0) output_.reset();  // poll() ignores what is closed
   if (count <= 0) return;
   printed_.append(bytes, static_cast<std::size_t>(count));
   if (printed_.size() > kRememberedOutput) printed_.erase(0, printed_.size() - kRememberedOutput);
@@ -358,27 +339,17 @@ void IsolatedProcess::drain_output() {
 
 void IsolatedProcess::kill_and_reap() {
   if (reaped_) return;
-  // Give one that is ending on its own the time to: its status says why. It is looked at only: until it
-  // is waited for, its number, which is its group's, is nobody else's.
+  // Give one that is ending on its own the time to: its status says why.
   const bool stopped = hung_ || finished_ || !garbled_.empty();
-  bool has_ended = false;
-  for (int i = 0; i < 200 && !stopped && !has_ended; ++i) {
-    siginfo_t ended{};
-    has_ended =
-        waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid == child_;
-    if (!has_ended) usleep(1000);
+  bool ended = false;
+  for (int i = 0; i < 200 && !stopped && !ended; ++i) {
+    ended = has_ended(child_);
+    if (!ended) usleep(1000);
   }
-  left_line_ = left_line_ || (!stopped && !has_ended);
-  kill(-child_, SIGKILL);
-  kill(child_, SIGKILL);
-  int status = 0;
-  while (waitpid(child_, &status, 0) == -1 && errno == EINTR) {
-  }
+  left_line_ = left_line_ || (!stopped && !ended);
+  const int status = end_child(child_);
   reaped_ = true;
-  forget_process(child_);
-  end_left_over_processes();
-  if (output_ >= 0) drain_output();
+  if (output_.get() >= 0) drain_output();
   if (!finished_) judge(status);
 }
 

@@ -1,10 +1,13 @@
 // Work that may crash, hang or exit, in a process of its own.
 #pragma once
+#include "tests/harness/descriptor.h"
+
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +20,7 @@ class HostDevice;
 using Message = std::vector<std::string>;
 
 /// What work in a process of its own may take.
-struct ProcessLimits {
+struct CallLimits {
   double seconds_per_call = 10;
   std::size_t data_bytes = 0;  ///< of its own, beyond what it starts with; 0: no limit
 };
@@ -64,6 +67,8 @@ class ParentLine {
  private:
   friend class IsolatedProcess;
   struct Shared;
+  static Shared* share();
+  static void unshare(Shared* shared);
   ParentLine(int pipe, Shared* shared) : pipe_(pipe), shared_(shared) {}
   int pipe_;
   Shared* shared_;
@@ -78,7 +83,7 @@ class ParentLine {
 /// threads.
 class IsolatedProcess {
  public:
-  IsolatedProcess(const ProcessLimits& limits, const std::function<void(ParentLine& line)>& work);
+  IsolatedProcess(const CallLimits& limits, const std::function<void(ParentLine& line)>& work);
   ~IsolatedProcess();
   IsolatedProcess(const IsolatedProcess&) = delete;
   IsolatedProcess& operator=(const IsolatedProcess&) = delete;
@@ -96,11 +101,11 @@ class IsolatedProcess {
   void judge(int status);
   bool is_too_late() const;
 
-  ProcessLimits limits_;
-  ParentLine::Shared* shared_;
+  CallLimits limits_;
+  std::unique_ptr<ParentLine::Shared, void (*)(ParentLine::Shared*)> shared_;
   pid_t child_ = -1;
-  int messages_ = -1;  ///< read ends of its pipes
-  int output_ = -1;
+  Descriptor messages_;  ///< read ends of its pipes
+  Descriptor output_;
   std::string buffered_;  ///< bytes of messages that are not complete yet
   std::string printed_;   ///< the last bytes that it printed
   std::string garbled_;   ///< what was wrong with its last message

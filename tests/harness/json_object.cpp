@@ -1,6 +1,7 @@
 #include "tests/harness/json_object.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/wrapped_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,13 +30,6 @@ std::string joined(const std::vector<std::string>& path) {
 }
 
 }  // namespace
-
-std::string shortened(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  const auto continues = [&](std::size_t i) { return (text[i] & 0xC0) == 0x80; };  // in UTF-8
-  while (most > 0 && continues(most)) --most;
-  return text.substr(0, most) + "...";
-}
 
 nlohmann::json parse_json(const std::string& text, const std::string& origin) {
   const std::size_t zero = text.find('\0');  // where the parser would stop in silence

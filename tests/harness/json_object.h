@@ -16,9 +16,6 @@ namespace paged {
 /// nesting deeper than any of our files needs.
 nlohmann::json parse_json(const std::string& text, const std::string& origin);
 
-/// Text from a file as messages show it: its beginning, if it is long.
-std::string shortened(const std::string& text, std::size_t most = 40);
-
 /// A view of one JSON object. Ask for every key that may stand there, then call finish(): whatever
 /// was not asked for is an unknown key. All errors are InputError and name origin and key.
 class JsonObject {

@@ -311,7 +311,7 @@ void leave_out(const std::vector<PlannedTry>& tries, std::size_t first, std::siz
 
 }  // namespace
 
-Plugin load_plugin(const std::string& file, const ProcessLimits& limits) {
+Plugin load_plugin(const std::string& file, const CallLimits& limits) {
   const auto refuse = [&](const std::string& why) {
     throw InputError("--kernel is '" + file + "': " + why);
   };

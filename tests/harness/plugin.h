@@ -15,7 +15,7 @@ namespace paged {
 /// A library that was loaded once, in a process that is gone, and has described itself.
 struct Plugin {
   std::string file;  ///< as it was asked for
-  ProcessLimits limits;
+  CallLimits limits;
   Backend backend = Backend::cpu;  ///< cuda: it takes pointers of a CUDA device
   Stage stage;                     ///< number 0; cannot be run here
 };
@@ -23,7 +23,7 @@ struct Plugin {
 /// Loads and describes it. Throws InputError, in one line that names the file: it is missing, no
 /// shared library, lacks a function, has another version, describes what cannot be, needs a CUDA
 /// device where there is none; or it crashed, hung or ended its process on the way.
-Plugin load_plugin(const std::string& file, const ProcessLimits& limits);
+Plugin load_plugin(const std::string& file, const CallLimits& limits);
 
 /// What trying a library's kernel came to.
 struct PluginCheck {

@@ -18,16 +18,6 @@
 #include <utility>
 
 namespace paged {
-namespace {
-
-/// Columns on the screen: bytes that do not continue a UTF-8 character.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
-}  // namespace
 
 bool wants_colour() {
   static const bool wanted = [] {
@@ -65,7 +55,7 @@ void TextTable::print(std::ostream& stream) const {
   std::vector<std::size_t> widths(heading_.size(), 0);
   const auto widen = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], width_of(cells[i]));
+      widths[i] = std::max(widths[i], columns_of(cells[i]));
   };
   widen(heading_);
   for (const auto& row : rows_) widen(row);
@@ -73,7 +63,7 @@ void TextTable::print(std::ostream& stream) const {
     std::string text;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       text += cells[i];
-      if (i + 1 < cells.size()) text.append(widths[i] - width_of(cells[i]) + 2, ' ');
+      if (i + 1 < cells.size()) text.append(widths[i] - columns_of(cells[i]) + 2, ' ');
     }
     return text;
   };

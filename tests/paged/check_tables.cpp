@@ -115,14 +115,6 @@ std::string remark_on(const CheckResult& result, const std::string& shown_cause)
   return shown.substr(0, shown.find("; "));
 }
 
-/// A text of at most so many bytes, with dots for what was cut off.
-std::string shortened(const std::string& text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  std::size_t end = bytes - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
-}
-
 /// A line for each invariant: how many of its cases fail, and how its message begins.
 void print_list(std::ostream& stream, const std::vector<Group>& groups,
                 const std::string& shown_cause, std::size_t columns) {

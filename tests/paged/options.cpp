@@ -116,7 +116,7 @@ void PluginOptions::add_to(CLI::App& command) {
 }
 
 Plugin PluginOptions::load() const {
-  ProcessLimits limits;
+  CallLimits limits;
   if (time_limit) {
     constexpr double kLeast = 0.01;
     constexpr double kGreatest = 86400;

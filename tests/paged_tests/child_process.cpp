@@ -76,7 +76,7 @@ int exit_status_of(pid_t child) {
 
 ProcessResult run_into_files(const std::vector<std::string>& arguments,
                              const std::vector<std::string>& environment, bool full,
-                             ProcessLimits limits = {}) {
+                             const ProcessLimits& limits = {}) {
   const TemporaryFolder folder;
   const std::string out = full ? "/dev/full" : (folder / "out").string();
   const std::string err = (folder / "err").string();
@@ -129,7 +129,8 @@ ProcessResult run_paged(const std::vector<std::string>& arguments,
              : run_into_files(arguments, environment, output == OutputKind::full_device);
 }
 
-ProcessResult run_paged_limited(const std::vector<std::string>& arguments, ProcessLimits limits) {
+ProcessResult run_paged_limited(const std::vector<std::string>& arguments,
+                                const ProcessLimits& limits) {
   return run_into_files(arguments, {}, false, limits);
 }
 

@@ -1,6 +1,7 @@
 // Running the tool as its users do: as a process, with what it prints and its exit status.
 #pragma once
-#include <cstddef>
+#include "tests/harness/limited_child.h"
+
 #include <string>
 #include <vector>
 
@@ -25,12 +26,9 @@ ProcessResult run_paged(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment = {},
                         OutputKind output = OutputKind::file);
 
-/// The same under limits that the system enforces: bytes of a file that it writes, and bytes of
-/// memory; 0 sets none.
-struct ProcessLimits {
-  std::size_t file_bytes = 0;
-  std::size_t memory_bytes = 0;
-};
-ProcessResult run_paged_limited(const std::vector<std::string>& arguments, ProcessLimits limits);
+/// The same under limits that the system enforces: bytes of a file that it writes, and of memory.
+/// Here that is address space (RLIMIT_AS): reading it counts, too.
+ProcessResult run_paged_limited(const std::vector<std::string>& arguments,
+                                const ProcessLimits& limits);
 
 }  // namespace paged::testing

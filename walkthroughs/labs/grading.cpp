@@ -58,7 +58,7 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
   }
   // Time is limited inside; this is for a grader that hangs itself.
   const int seconds = 2 * lab.limits.compile_seconds + lab.limits.seconds + 60;
-  ProcessLimits limits;
+  ProgramLimits limits;
   limits.offline = false;
   const ProcessOutcome outcome = run_limited(command, limits, seconds);
   if (!std::filesystem::exists(result))

@@ -1,7 +1,8 @@
 #include "walkthroughs/labs/grading_list.h"
 
 #include "tests/harness/one_line.h"
-#include "walkthroughs/labs/printed_text.h"
+#include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -71,8 +72,9 @@ std::string entry_of(const nlohmann::json& trial, std::size_t width) {
   if (const std::string warning = trial.at("warning"); !warning.empty())
     text = warning + (text.empty() ? "" : "; " + text);
   if (text.empty()) return points + name.substr(0, name.find_last_not_of(' ') + 1) + '\n';
-  if (name.size() > width) return points + name + '\n' + wrapped_text(text, "            ");
-  return wrapped_text(text, points + name + "  ");
+  if (name.size() > width)
+    return points + name + '\n' + wrapped(text, "            ", text_columns());
+  return wrapped(text, points + name + "  ", text_columns());
 }
 
 std::string warning_about(const std::vector<nlohmann::json>& others, std::size_t all) {
@@ -80,12 +82,12 @@ std::string warning_about(const std::vector<nlohmann::json>& others, std::size_t
   for (const nlohmann::json& trial : others)
     names += (names.empty() ? "" : ", ") + name_of_submission(trial.at("submission")) + " (" +
              trial.at("other_lab").get<std::string>() + ")";
-  return wrapped_text("lab.sh: warning: " + std::to_string(others.size()) + " of " +
-                          std::to_string(all) + " submissions were graded as " +
-                          others.front().at("lab").get<std::string>() +
-                          ", and their lab.txt names another lab: " + names +
-                          ". Is --lab right? Without it each is graded as the lab that it names.",
-                      "");
+  return wrapped("lab.sh: warning: " + std::to_string(others.size()) + " of " +
+                     std::to_string(all) + " submissions were graded as " +
+                     others.front().at("lab").get<std::string>() +
+                     ", and their lab.txt names another lab: " + names +
+                     ". Is --lab right? Without it each is graded as the lab that it names.",
+                 "", text_columns());
 }
 
 }  // namespace paged::labs

@@ -1,7 +1,7 @@
 #include "walkthroughs/labs/limited_process.h"
 
+#include "tests/harness/descriptor.h"
 #include "tests/harness/left_over_processes.h"
-#include "walkthroughs/labs/descriptor.h"
 #include "walkthroughs/labs/system_call_filter.h"
 
 #include <fcntl.h>
@@ -9,10 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,18 +49,13 @@ const char* what_failed(Step step) {
 struct Start {
   char* const* arguments;
   char* const* environment;
-  const ProcessLimits& limits;
+  const ProgramLimits& limits;
   const std::vector<HandedDescriptor>& descriptors;
   int nothing;  ///< /dev/null
   int program;  ///< of a filtered process; else -1
   int report;
   pid_t parent;
 };
-
-bool limit(int resource, rlim_t value) {
-  const rlimit limits{value, value};
-  return setrlimit(static_cast<__rlimit_resource>(resource), &limits) == 0;
-}
 
 bool hand_over(const Start& start) {
   // Whatever else is open stays here.
@@ -84,28 +76,17 @@ bool hand_over(const Start& start) {
   return true;
 }
 
-bool set_limits(const ProcessLimits& limits) {
-  if (limits.offline) {
-    // Refused where a container forbids it; the system-call filter has no sockets anyway.
-    [[maybe_unused]] const int refused =
-        unshare(geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET);
-  }
-  const auto limit_if_any = [](int resource, std::size_t value) {
-    return value == 0 || limit(resource, value);
-  };
-  return limit(RLIMIT_CORE, 0) &&
-         limit_if_any(RLIMIT_CPU, static_cast<std::size_t>(limits.cpu_seconds)) &&
-         limit_if_any(RLIMIT_DATA, limits.memory_bytes) &&
-         limit_if_any(RLIMIT_FSIZE, limits.file_bytes);
+/// Refused where a container forbids it; the system-call filter has no sockets anyway.
+void leave_network() {
+  [[maybe_unused]] const int refused =
+      unshare(geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET);
 }
 
 /// Does all of it, or returns what cannot be done.
 Step become(const Start& start) {
-  setpgid(0, 0);
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return Step::limits;
-  if (getppid() != start.parent) _exit(126);  // it has ended before we asked to be told
+  if (!become_limited_child(start.limits, start.parent)) return Step::limits;
   if (!hand_over(start)) return Step::descriptors;
-  if (!set_limits(start.limits)) return Step::limits;
+  if (start.limits.offline) leave_network();
   if (start.limits.filtered) {
     if (!enter_system_call_filter(start.program)) return Step::filter;
     syscall(SYS_execveat, start.program, "", start.arguments, start.environment, AT_EMPTY_PATH);
@@ -167,7 +148,7 @@ void read_all(int descriptor, Clock::time_point end, std::size_t most, ProcessOu
 
 }  // namespace
 
-pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+pid_t start_process(const std::vector<std::string>& arguments, const ProgramLimits& limits,
                     const std::vector<HandedDescriptor>& descriptors) {
   std::vector<std::string> words = arguments;
   std::vector<std::string> environment = {variable("PATH", "/usr/bin:/bin"),
@@ -194,36 +175,21 @@ pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimi
   while ((count = read(report.read_end.get(), &failed, sizeof failed)) < 0 && errno == EINTR) {
   }
   if (count == 0) return child;  // exec() has closed it
-  end_process(child);
+  end_child(child);
   throw std::runtime_error("cannot run " + arguments.front() + ": " + what_failed(failed));
-}
-
-int end_process(pid_t process) {
-  kill(-process, SIGKILL);
-  kill(process, SIGKILL);
-  int status = 0;
-  while (waitpid(process, &status, 0) == -1 && errno == EINTR) {
-  }
-  forget_process(process);
-  end_left_over_processes();
-  return status;
 }
 
 std::optional<int> wait_for_end(pid_t process, double seconds) {
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                       std::chrono::duration<double>(seconds));
   for (;;) {
-    // Looked at only: what is of its group has its number until it is waited for.
-    siginfo_t info{};
-    if (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        info.si_pid == process)
-      return end_process(process);
+    if (has_ended(process)) return end_child(process);
     if (Clock::now() > end) return std::nullopt;
     usleep(1000);
   }
 }
 
-ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProgramLimits& limits,
                            double seconds, std::size_t most_output) {
   Pipe output = make_pipe();
   const pid_t child = start_process(
@@ -239,7 +205,7 @@ ProcessOutcome run_limited(const std::vector<std::string>& arguments, const Proc
   const std::optional<int> status =
       outcome.timed_out ? std::nullopt : wait_for_end(child, left.count());
   outcome.timed_out = !status;
-  outcome.status = status ? *status : end_process(child);
+  outcome.status = status ? *status : end_child(child);
   return outcome;
 }
 

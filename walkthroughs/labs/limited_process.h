@@ -1,5 +1,7 @@
-// Processes with limits on what they may use.
+// Programs in processes with limits on what they may use.
 #pragma once
+#include "tests/harness/limited_child.h"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -9,12 +11,9 @@
 
 namespace paged::labs {
 
-/// What the system enforces on a process and its children. 0 sets no limit.
-struct ProcessLimits {
-  int cpu_seconds = 0;
-  std::size_t memory_bytes = 0;  ///< writable memory
-  std::size_t file_bytes = 0;    ///< of each file that it writes
-  bool offline = true;           ///< without a network, where the system lets us take it away
+/// What the system enforces on a program and its children.
+struct ProgramLimits : ProcessLimits {
+  bool offline = true;  ///< without a network, where the system lets us take it away
   /// Behind the system-call filter from its first instruction on. For programs that are linked
   /// statically: others open files before they begin.
   bool filtered = false;
@@ -29,12 +28,8 @@ struct HandedDescriptor {
 /// Starts a program in a process group of its own, with an environment of little more than PATH.
 /// It ends when this process ends. Descriptors 0 to 2 are /dev/null unless they are handed over.
 /// Throws std::runtime_error if it cannot be started with all of its limits.
-pid_t start_process(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+pid_t start_process(const std::vector<std::string>& arguments, const ProgramLimits& limits,
                     const std::vector<HandedDescriptor>& descriptors);
-
-/// Ends a process and all that it started, also what has left its group, and waits for it. Returns
-/// its status as waitpid() has it.
-int end_process(pid_t process);
 
 /// The status of a process that ends by itself within so many seconds, and ends what it has left
 /// behind; nothing if it goes on.
@@ -51,7 +46,7 @@ struct ProcessOutcome {
 };
 
 /// Runs a program for at most so many seconds. What it prints beyond the limit is dropped.
-ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProcessLimits& limits,
+ProcessOutcome run_limited(const std::vector<std::string>& arguments, const ProgramLimits& limits,
                            double seconds, std::size_t most_output = 256 * 1024);
 
 }  // namespace paged::labs

@@ -36,7 +36,7 @@ std::vector<std::string> lines_of_program(const std::filesystem::path& program,
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
     command.emplace_back(text);
   }
-  const ProcessLimits limits{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30};
+  const ProgramLimits limits{{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30}};
   std::vector<std::string> lines;
   std::istringstream output;
   try {
@@ -78,7 +78,7 @@ RemoteDevice::RemoteDevice(Backend backend, const std::filesystem::path& program
   try {
     ask_for_limits();
   } catch (...) {
-    if (process_ > 0) end_process(process_);
+    if (process_ > 0) end_child(process_);
     throw;
   }
 }
@@ -96,7 +96,7 @@ RemoteDevice::~RemoteDevice() {
   if (current == this) current = nullptr;
   requests_.reset();
   answers_.reset();
-  if (process_ > 0) end_process(process_);
+  if (process_ > 0) end_child(process_);
 }
 
 std::string RemoteDevice::how_it_ended(int status) const {
@@ -128,7 +128,7 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
   const bool hangs = error.kind == ChannelError::Kind::late;
   std::optional<int> status;
   if (error.kind == ChannelError::Kind::closed) status = wait_for_end(process_, 1);  // it is ending
-  if (!status) end_process(process_);
+  if (!status) end_child(process_);
   process_ = -1;
   char text[160];
   if (hangs && running_kernel_) {

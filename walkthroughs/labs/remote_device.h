@@ -2,8 +2,8 @@
 #pragma once
 #include "kernels/device.h"
 #include "stages/stage.h"
+#include "tests/harness/descriptor.h"
 #include "walkthroughs/labs/channel.h"
-#include "walkthroughs/labs/descriptor.h"
 #include "walkthroughs/labs/limited_process.h"
 
 #include <chrono>
@@ -18,9 +18,9 @@ class SubmissionEnded : public std::runtime_error {
   explicit SubmissionEnded(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// What it may use beside ProcessLimits.
+/// What it may use beside ProgramLimits.
 struct RemoteLimits {
-  ProcessLimits process;
+  ProgramLimits process;
   double seconds = 120;         ///< from its start to its end
   double seconds_per_run = 10;  ///< of the kernel
 };

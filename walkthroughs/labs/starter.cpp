@@ -5,7 +5,6 @@
 #include "tests/harness/output_file.h"
 #include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
-#include "walkthroughs/labs/printed_text.h"
 
 #include <algorithm>
 
@@ -51,7 +50,7 @@ std::string points(int count) {
 
 /// A paragraph of Markdown, or an item of a list.
 std::string paragraph(const std::string& text, const std::string& first = "") {
-  return wrapped_text(text, first, kPageColumns);
+  return wrapped(text, first, kPageColumns);
 }
 
 std::string points_of(const Lab& lab) {

@@ -14,10 +14,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostCompilerOutput = 8 * 1024;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-ProcessLimits limits_of_compiler(const Lab& lab) {
-  return {.cpu_seconds = lab.limits.compile_seconds,
-          .memory_bytes = 2048 * kMiB,
-          .file_bytes = 128 * kMiB};
+ProgramLimits limits_of_compiler(const Lab& lab) {
+  return {{.cpu_seconds = lab.limits.compile_seconds,
+           .memory_bytes = 2048 * kMiB,
+           .file_bytes = 128 * kMiB}};
 }
 
 /// Stage 5 takes stage 4 for V1: the right one, which the program is linked with.

@@ -90,7 +90,7 @@ class TooMuch : public std::runtime_error {
 };
 
 std::string output_of(const std::vector<std::string>& command) {
-  const ProcessLimits limits{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30};
+  const ProgramLimits limits{{.cpu_seconds = 10, .memory_bytes = std::size_t{1} << 30}};
   ProcessOutcome outcome = run_limited(command, limits, 10, kMostOutput);
   if (!outcome.succeeded()) throw std::runtime_error(command.front() + " cannot read an object");
   if (outcome.cut) throw TooMuch("it has more, or longer, names than can be looked at");

@@ -3,6 +3,7 @@
 #include "tests/harness/invariant.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/printed_text.h"
 
 #include <nlohmann/json.hpp>
@@ -20,14 +21,9 @@ std::string points_of(int score, int points) {
   return std::to_string(score) + " of " + std::to_string(points);
 }
 
-/// A message's parts, which it separates by "; ", each a paragraph.
+/// A message's parts, each a paragraph.
 void print_message(std::ostream& stream, const std::string& message) {
-  for (std::size_t begin = 0; begin < message.size();) {
-    std::size_t end = message.find("; ", begin);
-    if (end == std::string::npos) end = message.size();
-    stream << wrapped_text(message.substr(begin, end - begin), "    ");
-    begin = end + 2;
-  }
+  stream << wrapped_parts(one_line(message), 4, text_columns(), 0);
 }
 
 /// Lines that others wrote, each made harmless.
@@ -61,14 +57,15 @@ void print_table(std::ostream& stream, const TrialOutcome& outcome) {
 
 void print_failure(std::ostream& stream, const CheckOutcome& check) {
   const Invariant& invariant = find_invariant(check.id);
-  const std::string statement = wrapped_text(check.step + ": " + invariant.statement, "");
+  const std::string statement =
+      wrapped(check.step + ": " + invariant.statement, "", text_columns());
   stream << '\n'
          << coloured(check.step, Colour::bad)
          << statement.substr(check.step.size());  // no step's name is as long as a line
   if (!check.case_name.empty())
-    stream << wrapped_text("On the case " + check.case_name + ":", "  ");
+    stream << wrapped("On the case " + check.case_name + ":", "  ", text_columns());
   print_message(stream, check.message);
-  stream << wrapped_text(invariant.reading, "  ");
+  stream << wrapped(invariant.reading, "  ", text_columns());
   stream << "  More on it: build/bin/paged explain " << check.id << '\n';
 }
 
@@ -95,10 +92,10 @@ std::vector<std::string> explanations_of(const TransactionOutcome& transactions)
 
 void print_counts(std::ostream& stream, const TransactionOutcome& transactions) {
   stream << '\n'
-         << wrapped_text(
+         << wrapped(
                 "Transactions on the CPU machine; the target is what the stage itself is predicted "
                 "to need:",
-                "");
+                "", text_columns());
   TextTable table({"case", "count", "yours", "target", ""});
   for (const CountOutcome& count : transactions.counts) {
     table.add_row({count.case_name, count_in_words(count.name), std::to_string(count.counted),
@@ -106,7 +103,8 @@ void print_counts(std::ostream& stream, const TransactionOutcome& transactions) 
                   count.held() ? Colour::plain : Colour::bad);
   }
   table.print(stream);
-  for (const std::string& text : explanations_of(transactions)) stream << wrapped_text(text, "  ");
+  for (const std::string& text : explanations_of(transactions))
+    stream << wrapped(text, "  ", text_columns());
 }
 
 /// Explains the first step that fails, and names the others.
@@ -122,7 +120,8 @@ void print_failures(std::ostream& stream, const TrialOutcome& outcome) {
     first = false;
   }
   if (!others.empty())
-    stream << wrapped_text("Also failed, and explained when this one holds: " + others, "  ");
+    stream << wrapped("Also failed, and explained when this one holds: " + others, "  ",
+                      text_columns());
 }
 
 std::string warning_of(const TrialOutcome& outcome) {
@@ -173,10 +172,10 @@ nlohmann::json gradescope_test(const std::string& name, const nlohmann::json& st
 }  // namespace
 
 void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, int hints) {
-  if (!outcome.other_lab.empty()) stream << wrapped_text(warning_of(outcome), "");
-  if (!outcome.remark.empty()) stream << wrapped_text(outcome.remark, "Note: ");
+  if (!outcome.other_lab.empty()) stream << wrapped(warning_of(outcome), "", text_columns());
+  if (!outcome.remark.empty()) stream << wrapped(outcome.remark, "Note: ", text_columns());
   if (!outcome.note.empty())
-    stream << coloured(wrapped_text(outcome.note, ""), Colour::bad)
+    stream << coloured(wrapped(outcome.note, "", text_columns()), Colour::bad)
            << wrapped_lines(outcome.compiler, 40);
   if (outcome.check_seconds > 0) print_table(stream, outcome);
   print_failures(stream, outcome);
@@ -186,7 +185,7 @@ void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, in
   }
   for (int i = 0; i < hints; ++i) {
     stream << "\nHint " << i + 1 << ":\n"
-           << wrapped_text(lab.hints[static_cast<std::size_t>(i)], "  ");
+           << wrapped(lab.hints[static_cast<std::size_t>(i)], "  ", text_columns());
   }
   char times[80];
   std::snprintf(times, sizeof times, " (built in %.1f s, checked in %.1f s)", outcome.build_seconds,
