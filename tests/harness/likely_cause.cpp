@@ -1,5 +1,6 @@
 #include "tests/harness/likely_cause.h"
 
+#include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/statistics_cause.h"
 #include "tests/harness/weight_evidence.h"
@@ -62,17 +63,39 @@ std::string most_wrong(const Evidence& e) {
   return text;
 }
 
+// ---- the cause -----------------------------------------------------------------------------------
+
+KernelTraits traits_of(const KernelUnderTest& kernel) {
+  return {kernel.stage().number != 0, kernel.stage().cache_layout == PAGED_CLASSIC};
+}
+
+/// Whether one token at most weighs more than rounding does.
+bool is_one_token(const ExpectedWeights& expected) {
+  return (expected.weights.array() > 8 * expected.bound.array()).count() < 2;
+}
+
+/// Of a mistake that explains the weights. Where logits rise from token to token, an online softmax
+/// that rescales nothing gives every token the weight of the next, as one without keys does: then
+/// there is no cause, and the sentence has both mistakes.
+LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
+  if (mistake.cause == "keys-ignored")
+    if (const LikelyCause other = cause_of_missing_rescale(e); !other.id.empty())
+      return {"", mistake.sentence + ", or " + other.sentence};
+  return {mistake.cause, mistake.sentence};
+}
+
 LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
   if (e.is_right()) return {};
   if (LikelyCause cause = cause_of_plain_pattern(e); !cause.id.empty()) return cause;
   LikelyCause in_proportion;
   for (const MistakenProblem& mistake :
-       mistaken_problems(e.problem, e.recovered.seq, e.recovered.head)) {
+       mistaken_problems(e.problem, e.recovered.seq, e.recovered.head, e.kernel)) {
     const ExpectedWeights expected =
         expected_weights(mistake.problem(), arithmetic, e.recovered.seq, e.recovered.head, e.slots);
+    if (mistake.changes_logits && is_one_token(expected) && is_one_token(e.reference)) continue;
     if (e.are_explained_by(mistake.factor * expected.weights,
                            std::max(1.0, mistake.factor) * expected.bound))
-      return {mistake.cause, mistake.sentence};
+      return named(mistake, e);
     if (in_proportion.id.empty() && explain_proportions(e, expected))
       in_proportion = {mistake.cause,
                        mistake.sentence + ", and besides weights are lost and the sum is wrong"};
@@ -85,9 +108,29 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
 constexpr std::int64_t kMostRuns = 100;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;
 
+/// A mistake that moves all logits alike: its weights are the right ones, and its statistics are not.
+LikelyCause cause_of_moved_logits(const Evidence& e, const StageArithmetic& arithmetic,
+                                  const StatisticsCause& statistics) {
+  const int seq = e.recovered.seq, head = e.recovered.head;
+  for (const MistakenProblem& mistake : mistaken_problems(e.problem, seq, head, e.kernel)) {
+    if (!mistake.changes_logits || mistake.factor != 1) continue;
+    const DecodeProblem problem = mistake.problem();
+    if (!statistics.are_those_of(attend(problem, gather(problem, seq, e.kv_head()), seq, head)))
+      continue;
+    const ExpectedWeights expected = expected_weights(problem, arithmetic, seq, head, e.slots);
+    if (agree(e.got(), expected.weights, 2 * expected.bound))
+      return {mistake.cause, mistake.sentence +
+                                 " (it moves all logits alike, so that the weights "
+                                 "are right and the LSE is not)"};
+  }
+  return {};
+}
+
 /// Where the weights are right, what else was handed out may say more.
-Diagnosis right_weights(const Evidence& e, const StatisticsCause& of_statistics) {
-  const LikelyCause cause = of_statistics.cause();
+Diagnosis right_weights(const Evidence& e, const StageArithmetic& arithmetic,
+                        const StatisticsCause& of_statistics) {
+  LikelyCause cause = of_statistics.cause();
+  if (cause.id.empty()) cause = cause_of_moved_logits(e, arithmetic, of_statistics);
   const std::string text = head_text(e) + ": all weights are right";
   if (cause.id.empty())
     return {text +
@@ -99,11 +142,6 @@ Diagnosis right_weights(const Evidence& e, const StatisticsCause& of_statistics)
 
 }  // namespace
 
-LikelyCause likely_cause(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered) {
-  return cause_of(gather_evidence(problem, arithmetic, recovered), arithmetic);
-}
-
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head) {
   const std::int64_t labels = SlotsOfSequence(problem, seq).labels();
   if (labels > kMostRuns * problem.head_size || labels * problem.seq_lens[seq] > kMostNumbers)
@@ -111,16 +149,22 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
             {}};
   const StageArithmetic& arithmetic = kernel.stage().arithmetic;
   const RecoveredWeights recovered = recover_weights(kernel, problem, seq, head);
-  const Evidence evidence = gather_evidence(problem, arithmetic, recovered);
+  const Evidence evidence = gather_evidence(problem, arithmetic, recovered, traits_of(kernel));
   const DecodeOutputs outputs = kernel.run(problem, RunOptions::with_intermediates());
   const ReferenceAnswer answer = reference_answer(problem, arithmetic);
   const StatisticsCause of_statistics(problem, outputs, answer, seq, head);
-  if (evidence.is_right()) return right_weights(evidence, of_statistics);
+  if (evidence.is_right()) return right_weights(evidence, arithmetic, of_statistics);
   Diagnosis diagnosis{most_wrong(evidence), {}, true};
   if (evidence.is_within_sequence())
     diagnosis.cause = of_statistics.of_maximum_beside_right_logits();
   if (diagnosis.cause.id.empty()) diagnosis.cause = cause_of(evidence, arithmetic);
-  if (!diagnosis.cause.id.empty()) diagnosis.text += "; likely cause: " + diagnosis.cause.sentence;
+  diagnosis.text += "; ";
+  if (diagnosis.cause.sentence.empty())
+    diagnosis.text += kUnexplainedWeights;
+  else
+    diagnosis.text +=
+        (diagnosis.cause.id.empty() ? "two mistakes have these weights: " : "likely cause: ") +
+        diagnosis.cause.sentence;
   return diagnosis;
 }
 

@@ -12,14 +12,10 @@ struct LikelyCause {
   std::string sentence;  ///< what is wrong, in half a sentence
 };
 
-/// The mistake that explains the weights of one (sequence, head); none if they are within their
-/// bounds. Mistakes are tried one by one: each says what the weights would be (as another problem
-/// has them, or as a pattern), and the first whose weights agree within the bounds that the
-/// arithmetic allows is the cause. It can be one of several mistakes with equal weights. A few causes
-/// rest on one number (a factor that all weights share, an LSE that is another row's), which may be
-/// chance.
-LikelyCause likely_cause(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered);
+/// What a diagnosis says of wrong weights without a cause; the page says how to go on.
+inline constexpr const char* kUnexplainedWeights =
+    "no known mistake explains these weights (how to go on: "
+    "walkthroughs/reading_a_failure/README.md)";
 
 /// What the weights of one (sequence, head) say.
 struct Diagnosis {
@@ -31,7 +27,11 @@ struct Diagnosis {
 };
 
 /// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for
-/// the cause. Runs the kernel, whose faults the caller should then take and drop. Says so where the
+/// the cause. Mistakes are tried one by one: each says what the weights would be (as another problem
+/// has them, or as a pattern), and the first whose weights agree within the bounds that the
+/// arithmetic allows is the cause. It can be one of several mistakes with equal weights. A few causes
+/// rest on one number (a factor that all weights share, an LSE that is another row's), which may be
+/// chance. Of a kernel from a library nothing is said that takes warps for granted. Runs the kernel, whose faults the caller should then take and drop. Says so where the
 /// cache is too large for it.
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head);
 

@@ -1,6 +1,7 @@
 #include "tests/harness/mistaken_problem.h"
 
 #include "reference/cache_layout.h"
+#include "tests/harness/key_layout_mistakes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -14,8 +15,9 @@ using Edit = std::function<void(DecodeProblem& problem)>;
 /// Collects the mistakes of one (sequence, head).
 class Mistakes {
  public:
-  Mistakes(const DecodeProblem& problem, int seq, int head)
+  Mistakes(const DecodeProblem& problem, int seq, int head, const KernelTraits& traits)
       : problem_(problem),
+        traits_(traits),
         seq_(seq),
         head_(head),
         kv_head_(kv_head_of(head, problem.num_heads, problem.num_kv_heads)),
@@ -32,12 +34,13 @@ class Mistakes {
   std::vector<MistakenProblem> take() { return std::move(all_); }
 
  private:
-  void add(std::string cause, std::string sentence, Edit edit) {
+  MistakenProblem& add(std::string cause, std::string sentence, Edit edit) {
     all_.push_back({std::move(cause), std::move(sentence), [this_problem = &problem_, edit] {
                       DecodeProblem changed = *this_problem;
                       edit(changed);
                       return changed;
                     }});
+    return all_.back();
   }
 
   void scales() {
@@ -48,9 +51,9 @@ class Mistakes {
           [](DecodeProblem& p) { p.k_scale = 1; });
       add("k-scale", "the keys are multiplied by v_scale",
           [](DecodeProblem& p) { p.k_scale = p.v_scale; });
-      add("scales-swapped", "k_scale and v_scale are swapped",
-          [](DecodeProblem& p) { p.k_scale = p.v_scale; });
-      all_.back().factor = static_cast<double>(problem_.k_scale) / problem_.v_scale;
+      add("scales-swapped", "k_scale and v_scale are swapped", [](DecodeProblem& p) {
+        p.k_scale = p.v_scale;
+      }).factor = static_cast<double>(problem_.k_scale) / problem_.v_scale;
     }
     if (problem_.alibi_slopes.empty()) return;
     add("alibi-sign", "the ALiBi bias has the wrong sign: it favours old tokens",
@@ -104,9 +107,13 @@ class Mistakes {
     const int vector = std::max(16 / (lanes * static_cast<int>(size_in_bytes(problem_.scalar))), 1);
     for (int lane = 0; lane < lanes && lanes > 1; ++lane)
       add_dimensions(
-          "the lanes of a thread group are not added: dot products have the dimensions of "
-          "lane " +
-              std::to_string(lane) + " alone",
+          traits_.has_warps
+              ? "the lanes of a thread group are not added: dot products have the dimensions of "
+                "lane " +
+                    std::to_string(lane) + " alone"
+              : "dot products have those dimensions alone for which dim / " +
+                    std::to_string(vector) + " % " + std::to_string(lanes) +
+                    " == " + std::to_string(lane),
           [=](int dim) { return dim / vector % lanes == lane; });
     for (int lost = 0; lost < vector; ++lost)
       add_dimensions("a partial sum of the dot products is lost: that of every " +
@@ -140,8 +147,9 @@ class Mistakes {
 
   void add_length(std::string cause, std::string sentence, int seq_len) {
     if (seq_len < 0 || seq_len == seq_len_ || !has_blocks_for(seq_len)) return;
-    add(std::move(cause), std::move(sentence),
-        [seq_len, seq = seq_](DecodeProblem& p) { p.seq_lens[seq] = seq_len; });
+    add(std::move(cause), std::move(sentence), [seq_len, seq = seq_](DecodeProblem& p) {
+      p.seq_lens[seq] = seq_len;
+    }).changes_logits = false;
   }
 
   void lengths() {
@@ -173,7 +181,7 @@ class Mistakes {
     add(std::move(cause), std::move(sentence), [row, seq = seq_](DecodeProblem& p) {
       std::copy(row.begin(), row.end(),
                 p.block_tables.begin() + std::int64_t{seq} * p.max_num_blocks_per_seq);
-    });
+    }).changes_logits = false;
   }
 
   void tables() {
@@ -214,7 +222,8 @@ class Mistakes {
     const BlockSparsity& given = problem_.sparsity;
     if (!given.active()) return;
     add("sparsity-ignored", "block-sparse attention is ignored: all pages take part",
-        [](DecodeProblem& p) { p.sparsity.vert_stride = 1; });
+        [](DecodeProblem& p) { p.sparsity.vert_stride = 1; })
+        .changes_logits = false;
     // Any stripe is that of some head of some rank with step 1, and all are tried.
     for (int rank = 0; rank < given.vert_stride; ++rank)
       for (int step = 0; step <= given.vert_stride; ++step)
@@ -225,15 +234,17 @@ class Mistakes {
                 p.sparsity.tensor_parallel_rank = rank;
                 p.sparsity.head_sliding_step = step;
                 p.sparsity.local_blocks = locals;
-              });
+              })
+              .changes_logits = false;
   }
 
   void keys() {
     for (int other = 0; other < problem_.num_kv_heads; ++other)
       if (other != kv_head_)
         add("wrong-kv-head", "the keys are those of KV head " + std::to_string(other),
-            [this_problem = &problem_, other, own = kv_head_](DecodeProblem& p) {
-              for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+            [this_problem = &problem_, other, own = kv_head_, seq = seq_,
+             pages = pages_](DecodeProblem& p) {
+              for_each_key(p, seq, pages, [&](std::int64_t block, int offset, int dim) {
                 p.key_cache.copy_element(key_index(p, block, own, offset, dim),
                                          this_problem->key_cache,
                                          key_index(p, block, other, offset, dim));
@@ -243,26 +254,21 @@ class Mistakes {
       add("wrong-kv-head",
           "the query head is taken for the KV head: keys are those of page " +
               std::to_string(head_) + " from the block's first on",
-          [this_problem = &problem_, own = kv_head_, head = head_](DecodeProblem& p) {
+          [this_problem = &problem_, own = kv_head_, head = head_, seq = seq_,
+           pages = pages_](DecodeProblem& p) {
             const std::int64_t elements = std::int64_t{p.head_size} * p.block_size;
-            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+            for_each_key(p, seq, pages, [&](std::int64_t block, int offset, int dim) {
               const std::int64_t from = key_index(p, block, 0, offset, dim) + head * elements;
               if (from < p.key_cache.size())
                 p.key_cache.copy_element(key_index(p, block, own, offset, dim),
                                          this_problem->key_cache, from);
             });
           });
-    add_key_layout("keys are read in the layout of values",
-                   [](const DecodeProblem& p, int offset, int dim) {
-                     return value_offset_in_page(offset, dim, p.block_size);
-                   });
-    add_key_layout(
-        "keys are read as [block_size, head_size]",
-        [](const DecodeProblem& p, int offset, int dim) { return offset * p.head_size + dim; });
+    if (traits_.classic_keys) key_layouts();
     if (problem_.num_kv_heads > 1)
       add("key-strides", "strides of block and head are swapped in the key cache",
-          [this_problem = &problem_, own = kv_head_](DecodeProblem& p) {
-            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
+          [this_problem = &problem_, own = kv_head_, seq = seq_, pages = pages_](DecodeProblem& p) {
+            for_each_key(p, seq, pages, [&](std::int64_t block, int offset, int dim) {
               const std::int64_t page = block + std::int64_t{own} * p.num_kv_heads;
               p.key_cache.copy_element(
                   key_index(p, block, own, offset, dim), this_problem->key_cache,
@@ -280,42 +286,35 @@ class Mistakes {
                                          this_problem->key_cache,
                                          key_index(p, page, own, offset, dim));
         });
-    // Whole vectors of another width: those of the scalar type beside an fp8 cache.
-    const int x = key_vector_width(static_cast<int>(size_in_bytes(problem_.scalar)));
-    if (is_fp8(problem_.cache()))
-      add("key-layout",
-          "keys are read in vectors of " + std::to_string(x) +
-              " elements, as a cache of the scalar type has them",
-          [this_problem = &problem_, x, own = kv_head_](DecodeProblem& p) {
-            for_each_key(p, [&](std::int64_t block, int offset, int dim) {
-              p.key_cache.copy_element(key_index(p, block, own, offset, dim),
-                                       this_problem->key_cache,
-                                       key_index(p, block, own, 0, 0) +
-                                           key_offset_in_page(offset, dim, p.block_size, x));
+  }
+
+  void key_layouts() {
+    const int x = key_vector_width(static_cast<int>(size_in_bytes(problem_.cache())));
+    for (KeyLayoutMistake& mistake :
+         key_layout_mistakes(problem_.head_size, problem_.block_size, x))
+      add("key-layout", std::move(mistake.sentence),
+          [this_problem = &problem_, own = kv_head_, seq = seq_, pages = pages_,
+           place = std::move(mistake.place)](DecodeProblem& p) {
+            for_each_key(p, seq, pages, [&](std::int64_t block, int offset, int dim) {
+              const std::int64_t from = key_index(p, block, own, 0, 0) + place(offset, dim);
+              if (from < p.key_cache.size())
+                p.key_cache.copy_element(key_index(p, block, own, offset, dim),
+                                         this_problem->key_cache, from);
             });
           });
   }
 
-  template <typename OffsetInPage>
-  void add_key_layout(std::string sentence, OffsetInPage offset_in_page) {
-    add("key-layout", std::move(sentence),
-        [this_problem = &problem_, own = kv_head_, offset_in_page](DecodeProblem& p) {
-          for_each_key(p, [&](std::int64_t block, int offset, int dim) {
-            p.key_cache.copy_element(
-                key_index(p, block, own, offset, dim), this_problem->key_cache,
-                key_index(p, block, own, 0, 0) + offset_in_page(p, offset, dim));
-          });
-        });
-  }
-
+  /// Every element of the sequence's own pages of keys.
   template <typename Visitor>
-  static void for_each_key(const DecodeProblem& p, Visitor visit) {
-    for (std::int64_t block = 0; block < p.num_blocks(); ++block)
+  static void for_each_key(const DecodeProblem& p, int seq, int pages, Visitor visit) {
+    const std::int32_t* row = p.block_table(seq);
+    for (int page = 0; page < pages; ++page)
       for (int offset = 0; offset < p.block_size; ++offset)
-        for (int dim = 0; dim < p.head_size; ++dim) visit(block, offset, dim);
+        for (int dim = 0; dim < p.head_size; ++dim) visit(std::int64_t{row[page]}, offset, dim);
   }
 
   const DecodeProblem& problem_;
+  KernelTraits traits_;
   int seq_, head_, kv_head_;
   int seq_len_, pages_;
   std::vector<MistakenProblem> all_;
@@ -323,7 +322,8 @@ class Mistakes {
 
 }  // namespace
 
-std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head) {
+std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head,
+                                               const KernelTraits& traits) {
   const int kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
   const int pages = num_pages(problem.seq_lens[seq], problem.block_size);
   // read(page, block): where in the cache, as (block, KV head) and an offset in the page, the value
@@ -375,11 +375,14 @@ std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int
                         from([=](const DecodeProblem& p, int,
                                  std::int64_t block) { return block * p.num_kv_heads + head; },
                              own_offset)});
+  if (!traits.classic_keys)
+    std::erase_if(readings, [](const MistakenReading& r) { return r.cause == "value-layout"; });
   return readings;
 }
 
-std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head) {
-  return Mistakes(problem, seq, head).take();
+std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head,
+                                               const KernelTraits& traits) {
+  return Mistakes(problem, seq, head, traits).take();
 }
 
 }  // namespace paged

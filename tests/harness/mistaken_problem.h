@@ -9,12 +9,21 @@
 
 namespace paged {
 
+/// What is known of a kernel that wrong weights come from.
+struct KernelTraits {
+  bool has_warps = true;     ///< false: nobody knows whether it has any, as of a library
+  bool classic_keys = true;  ///< its pages of keys are [head_size/x, block_size, x]
+};
+
 /// A mistake that another problem expresses.
 struct MistakenProblem {
   std::string cause;     ///< id, as in LikelyCause
   std::string sentence;  ///< what is wrong
   std::function<DecodeProblem()> problem;
   double factor = 1;  ///< of all weights besides
+  /// It changes what a token weighs, not which tokens there are: where one token has all the weight,
+  /// many such mistakes give it to the same one by chance.
+  bool changes_logits = true;
 };
 
 /// A mistake about where values are read, whatever they are.
@@ -27,9 +36,11 @@ struct MistakenReading {
 
 /// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds
 /// for that (sequence, head) alone. `problem` must outlive them.
-std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head);
+std::vector<MistakenProblem> mistaken_problems(const DecodeProblem& problem, int seq, int head,
+                                               const KernelTraits& traits);
 
 /// The same for values.
-std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head);
+std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head,
+                                               const KernelTraits& traits);
 
 }  // namespace paged

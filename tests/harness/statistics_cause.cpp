@@ -44,6 +44,27 @@ LikelyCause StatisticsCause::of_maximum_beside_right_logits() const {
   return of_maximum();
 }
 
+bool StatisticsCause::are_those_of(const HeadAttention& other) const {
+  // Nearly the same would be by chance.
+  const auto differs = [](const Statistic& s, double expected) {
+    return !s.is_right() && std::abs(expected - s.reference) > 8 * s.bound;
+  };
+  bool differ = false;
+  if (!outputs_.lse.empty()) {
+    const Statistic lse{outputs_.lse[row_], attention().lse, answer_.bounds[row_].lse};
+    if (!lse.is(other.lse)) return false;
+    differ |= differs(lse, other.lse);
+  }
+  if (!outputs_.logits.empty())
+    for (int token = 0; token < seq_len(); ++token) {
+      const Statistic its = logit(token);
+      if (std::isinf(its.got) || std::isinf(its.reference)) continue;  // it takes no part
+      if (!its.is(other.logits[token])) return false;
+      differ |= differs(its, other.logits[token]);
+    }
+  return differ;
+}
+
 StatisticsCause::Statistic StatisticsCause::logit(int token) const {
   const std::size_t i = static_cast<std::size_t>(row_) * outputs_.max_seq_len + token;
   return {outputs_.logits[i], attention().logits[token], answer_.bounds[row_].logits[token]};

@@ -20,6 +20,9 @@ class StatisticsCause {
   /// A wrong maximum of right logits. It also makes weights wrong where exponentials leave their
   /// range, or where threads subtract different ones.
   LikelyCause of_maximum_beside_right_logits() const;
+  /// Whether the LSE, or the logits, are wrong, and are these: those of another problem, whose weights
+  /// may be the same.
+  bool are_those_of(const HeadAttention& other) const;
 
  private:
   struct Statistic;

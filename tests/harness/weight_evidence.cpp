@@ -30,14 +30,14 @@ std::optional<double> Evidence::common_factor(int first, int end) const {
 }
 
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered) {
+                         const RecoveredWeights& recovered, const KernelTraits& kernel) {
   SlotsOfSequence slots(problem, recovered.seq);
   ExpectedWeights reference =
       expected_weights(problem, arithmetic, recovered.seq, recovered.head, slots);
   const int kv_head = kv_head_of(recovered.head, problem.num_heads, problem.num_kv_heads);
   HeadAttention attention =
       attend(problem, gather(problem, recovered.seq, kv_head), recovered.seq, recovered.head);
-  return {problem, recovered, std::move(slots), std::move(reference), std::move(attention)};
+  return {problem, recovered, std::move(slots), std::move(reference), std::move(attention), kernel};
 }
 
 }  // namespace paged

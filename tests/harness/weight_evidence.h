@@ -2,6 +2,7 @@
 // them.
 #pragma once
 #include "reference/decode_attention.h"
+#include "tests/harness/mistaken_problem.h"
 #include "tests/harness/recovered_weights.h"
 
 #include <cmath>
@@ -20,6 +21,7 @@ struct Evidence {
   SlotsOfSequence slots;
   ExpectedWeights reference;
   HeadAttention attention;
+  KernelTraits kernel;
 
   const Eigen::VectorXd& got() const { return recovered.weights; }
   int seq_len() const { return problem.seq_lens[recovered.seq]; }
@@ -52,6 +54,6 @@ struct Evidence {
 };
 
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered);
+                         const RecoveredWeights& recovered, const KernelTraits& kernel);
 
 }  // namespace paged

@@ -2,6 +2,7 @@
 
 #include "reference/cache_layout.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
 
 #include <algorithm>
@@ -101,8 +102,9 @@ LikelyCause nothing_weighs(const Evidence& e) {
         "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
         "far above those of the tokens, or no page is walked"};
   return {"nothing-weighs",
-          "no token has any weight: no page is walked, no partition is merged, or the output is "
-          "written by threads that have no sum"};
+          std::string("no token has any weight: no page is walked, no partition is merged, or the "
+                      "output is written ") +
+              (e.kernel.has_warps ? "by threads that have no sum" : "before there is a sum")};
 }
 
 /// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an
@@ -142,7 +144,7 @@ bool is_explained_by(const MistakenReading& mistake, const Evidence& e) {
 LikelyCause values_read_elsewhere(const Evidence& e, bool layouts) {
   if (e.got().cwiseAbs().maxCoeff() == 0) return {};
   for (const MistakenReading& mistake :
-       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head, e.kernel))
     if ((mistake.cause == "value-layout") == layouts && is_explained_by(mistake, e))
       return {mistake.cause, mistake.sentence};
   return {};
@@ -156,36 +158,43 @@ LikelyCause other_kv_head(const Evidence& e) {
   if (heaviest == e.kv_head() || !(most > 0.5 * by_head.cwiseAbs().sum())) return {};
   std::string sentence = "the values are those of KV head " + std::to_string(heaviest);
   for (const MistakenReading& mistake :
-       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head))
+       mistaken_readings(e.problem, e.recovered.seq, e.recovered.head, e.kernel))
     if (mistake.cause == "value-strides" && is_explained_by(mistake, e))
       sentence += ", or " + mistake.sentence;
   return {"wrong-kv-head", sentence};
 }
 
+/// Some tokens, and what has them in a kernel that is known to have warps.
+struct Part {
+  const char* of_warps;
+  const char* of_anything;
+  std::function<bool(int token)> has;
+};
+
 /// A denominator that has the exponentials of some tokens only. In a softmax of W warps a thread
 /// takes every 32 W-th token, and lane t % 32 of the warps sees token t.
 template <typename IsFactor>
 LikelyCause part_in_denominator(const Evidence& e, IsFactor is) {
-  struct Part {
-    const char* sentence;
-    std::function<bool(int token)> has;
-  };
   const Part parts[] = {
-      {"lane 0 of each warp: the lanes' sums are not added", [](int t) { return t % 32 == 0; }},
-      {"even lanes: the sum over a warp leaves out its last step",
-       [](int t) { return t % 2 == 0; }},
-      {"the lower 16 lanes: the sum over a warp leaves out its first step",
-       [](int t) { return t % 32 < 16; }},
-      {"the first warp of 4: the warps' sums are not added", [](int t) { return t / 32 % 4 == 0; }},
-      {"the first warp of 8: the warps' sums are not added", [](int t) { return t / 32 % 8 == 0; }},
-      {"the first partition", [&](int t) { return t < e.problem.partition_size; }}};
+      {"the tokens of lane 0 of each warp: the lanes' sums are not added",
+       "every 32nd token, from token 0 on", [](int t) { return t % 32 == 0; }},
+      {"the tokens of even lanes: the sum over a warp leaves out its last step",
+       "every second token, from token 0 on", [](int t) { return t % 2 == 0; }},
+      {"the tokens of the lower 16 lanes: the sum over a warp leaves out its first step",
+       "the first 16 of every 32 tokens", [](int t) { return t % 32 < 16; }},
+      {"the tokens of the first warp of 4: the warps' sums are not added",
+       "the first 32 of every 128 tokens", [](int t) { return t / 32 % 4 == 0; }},
+      {"the tokens of the first warp of 8: the warps' sums are not added",
+       "the first 32 of every 256 tokens", [](int t) { return t / 32 % 8 == 0; }},
+      {"the tokens of the first partition", "the tokens of the first partition",
+       [&](int t) { return t < e.problem.partition_size; }}};
   for (const Part& part : parts) {
     double sum = 0;
     for (int token = 0; token < e.seq_len(); ++token)
       if (part.has(token)) sum += std::exp(e.attention.logits[token] - e.attention.maximum);
     if (sum > 0 && sum < e.attention.sum && is(e.attention.sum / sum))
-      return {"part-in-denominator",
-              std::string("the denominator has only the tokens of ") + part.sentence};
+      return {"part-in-denominator", std::string("the denominator has only ") +
+                                         (e.kernel.has_warps ? part.of_warps : part.of_anything)};
   }
   return {};
 }
@@ -218,7 +227,12 @@ LikelyCause cause_of_factor(const Evidence& e, double factor) {
                            (by_k_scale && twice ? "k_scale, or by v_scale twice"
                             : twice             ? "v_scale twice"
                                                 : "k_scale")};
-  if (const LikelyCause part = part_in_denominator(e, is); !part.id.empty()) return part;
+  // Sums over part of the lanes are what a kernel with warps gets wrong sooner.
+  const auto part = [&] { return part_in_denominator(e, is); };
+  const auto rescale = [&] { return cause_of_missing_rescale(e); };
+  LikelyCause cause = e.kernel.has_warps ? part() : rescale();
+  if (cause.id.empty()) cause = e.kernel.has_warps ? rescale() : part();
+  if (!cause.id.empty()) return cause;
   if (is(sum) || is(std::exp(e.attention.lse)))
     return {"sum-not-divided", "the weights are not divided by their sum"};
   const int tail = e.slots.own() - e.seq_len();
@@ -371,7 +385,7 @@ LikelyCause partitions_not_rescaled(const Evidence& e) {
 /// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W
 /// warps a thread takes every 32 W-th token.
 LikelyCause warps_not_combined(const Evidence& e) {
-  if (!e.is_within_sequence() || e.seq_len() <= 32) return {};
+  if (!e.kernel.has_warps || !e.is_within_sequence() || e.seq_len() <= 32) return {};
   for (const int warps : {2, 4, 8})
     if (is_explained_by_groups(e, warps, [&](int token) { return token / 32 % warps; }))
       return {
@@ -483,8 +497,9 @@ LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmeti
   if (LikelyCause cause = one_factor(e); !cause.id.empty()) return cause;
   if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
   for (const auto pattern :
-       {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined, logits_in_f16,
-        values_in_another_layout, partition_outputs_transposed, negative_weights, foreign_weight})
+       {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
+        cause_of_missing_rescale, logits_in_f16, values_in_another_layout,
+        partition_outputs_transposed, negative_weights, foreign_weight})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};
 }

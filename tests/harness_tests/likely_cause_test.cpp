@@ -112,7 +112,7 @@ const Expected kExpected[] = {
     {Mistake::last_value_dropped, "value-dropped"},
     {Mistake::first_value_doubled, "token-doubled"},
     {Mistake::keys_ignored, "keys-ignored"},
-    {Mistake::sum_not_rescaled, "denominator"},
+    {Mistake::sum_not_rescaled, "sum-not-rescaled"},
     {Mistake::partitions_not_rescaled, "partition-not-rescaled", with_partitions},
     {Mistake::table_ignored_for_keys, "table-ignored"},
     {Mistake::table_ignored_for_values, "table-ignored"},

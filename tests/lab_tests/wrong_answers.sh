@@ -19,6 +19,12 @@ no_k_scale='s/(t.k_scale \* dot)/dot/'
 wrong 1_features 1 "$no_k_scale" 's/ + t.position_bias/ - t.position_bias/' \
   's/if (t.sparsity.takes_part(.*)) {/{/'
 wrong 2_wrong_kv_head 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, task.head)/'
+# Mistakes in the place of a key that no finding names first: the weights do.
+wrong 2_kv_head_of_0 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, 0)/'
+place='key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)'
+vector='(dim / Groups::kX)'
+wrong 2_step_lacks_x 2 "s|$place|$vector * kBlockSize + token_in_page * Groups::kX + dim % Groups::kX|"
+wrong 2_dim_left_out 2 "s|$place|($vector * kBlockSize + token_in_page) * Groups::kX|"
 wrong 3_no_maximum 3 's/__expf(weights\[token\] - shift)/__expf(weights[token])/'
 wrong 3_no_last_barrier 3 '/two-pass-softmax\]/,/\/two-pass/{/__syncthreads/d}'
 wrong 3_nothing_takes_part 3 's/maximum == -INFINITY ? 0.0F : maximum/maximum/'
@@ -58,6 +64,9 @@ grade "$work"/[1-5]_* --json "$work/json"
 expect 1_one_token_too_far 'single-token: out-of-bounds .* at stage_01_naive_paged_gather.cu:[0-9]+ '
 expect 1_features '^ 85 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, block-sparse\)'
 expect 2_wrong_kv_head 'reference: '
+expect 2_kv_head_of_0 'reference: .*likely cause: the keys are those of KV head 0'
+expect 2_step_lacks_x 'reference: .*likely cause: .*from one vector of x dimensions to the next lacks its factor x'
+expect 2_dim_left_out 'reference: .*likely cause: .*dim % x is left out'
 expect 3_no_maximum 'reference: |large-logits: '
 expect 3_no_last_barrier 'single-token: data race at '
 expect 3_nothing_takes_part '^ 95 of 100 .*block-sparse: '

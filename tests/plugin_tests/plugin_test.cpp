@@ -197,6 +197,84 @@ TEST_F(PluginTest, MistakesBreakTheirInvariantAndAreNamed) {
   }
 }
 
+/// What a first kernel of one's own gets wrong. Nobody knows whether it has warps, so no cause may
+/// speak of them.
+TEST_F(PluginTest, CausesOfMistakesOfOnesOwnAreTheRightOnes) {
+  struct Mistake {
+    const char* does;
+    const char* cause;
+    const char* words;
+  };
+  const Mistake mistakes[] = {
+      {"accumulator_not_rescaled", "accumulator-not-rescaled", "the accumulator is not rescaled"},
+      {"accumulator_not_rescaled_by_pages", "accumulator-not-rescaled", "16 at a time"},
+      {"sum_not_rescaled", "sum-not-rescaled", "the sum is not rescaled"},
+      {"nothing_rescaled", "not-rescaled", "neither the accumulator nor the sum is rescaled"},
+      {"x_is_8", "key-layout", "keys are read with x = 8, as elements of 2 bytes"},
+      {"vector_step_lacks_x", "key-layout", "from one vector of x dimensions to the next lacks"},
+      {"token_step_lacks_x", "key-layout", "from one token to the next lacks its factor x"},
+      {"place_in_vector_left_out", "key-layout", "dim % x is left out"}};
+  // 4 query heads on 2 KV heads; the first sequence is the first that comes out wrong.
+  const std::string file =
+      folder_
+          .write("long.json", case_text({{"scalar", "\"f32\""},
+                                         {"seq_lens", "[70, 3]"},
+                                         {"values", R"({"kind": "normal", "seed": 7})"}}))
+          .string();
+  for (const Mistake& mistake : mistakes) {
+    const Check one = check({"--invariant", "reference", "--case", file},
+                            {std::string("PAGED_TEST_DOES=") + mistake.does});
+    ASSERT_EQ(one.failures().size(), 1U) << mistake.does;
+    const json failure = one.failures().front();
+    const std::string message = failure.at("message");
+    EXPECT_EQ(failure.at("cause"), mistake.cause) << mistake.does << ": " << message;
+    EXPECT_NE(message.find(mistake.words), message.npos) << message;
+    for (const char* word : {"warp", "lane", "thread"})
+      EXPECT_EQ(message.find(word), message.npos) << message;
+  }
+}
+
+/// Keys of another KV head whose logits are all the same amount greater leave the weights alone.
+TEST_F(PluginTest, ACauseThatMovesAllLogitsAlikeIsSeenInTheLse) {
+  const std::string file =
+      folder_
+          .write("coded.json",
+                 case_text({{"scalar", "\"f32\""}, {"values", R"({"kind": "coded", "seed": 7})"}}))
+          .string();
+  const Check one =
+      check({"--invariant", "reference", "--case", file}, {"PAGED_TEST_DOES=keys_of_kv_head_0"});
+  ASSERT_EQ(one.failures().size(), 1U) << one.process.out;
+  EXPECT_EQ(one.failures().front().at("cause"), "wrong-kv-head") << one.process.out;
+  EXPECT_NE(one.process.out.find("moves all logits alike"), std::string::npos) << one.process.out;
+}
+
+/// Two logits that rise: an online softmax that rescales nothing has the weights of one without keys.
+TEST_F(PluginTest, WeightsThatTwoMistakesHaveNameBoth) {
+  const std::string file =
+      folder_
+          .write("two.json", case_text({{"scalar", "\"f32\""},
+                                        {"num_heads", "1"},
+                                        {"num_kv_heads", "1"},
+                                        {"seq_lens", "[2]"},
+                                        {"values", R"({"kind": "normal", "seed": 4})"}}))
+          .string();
+  const Check one =
+      check({"--invariant", "reference", "--case", file}, {"PAGED_TEST_DOES=nothing_rescaled"});
+  ASSERT_EQ(one.failures().size(), 1U) << one.process.out;
+  const std::string message = one.failures().front().at("message");
+  EXPECT_EQ(one.failures().front().at("cause"), "");
+  for (const char* words : {"two mistakes", "the keys, or the query, don't count", "neither"})
+    EXPECT_NE(message.find(words), message.npos) << message;
+}
+
+TEST_F(PluginTest, WeightsThatNothingExplainsSayWhereToReadOn) {
+  const Check one = check_quickly("keys_backwards");
+  ASSERT_EQ(one.failures().size(), 1U) << one.process.out;
+  EXPECT_EQ(one.failures().front().at("cause"), "") << one.process.out;
+  EXPECT_NE(one.process.out.find("no known mistake explains these weights"), std::string::npos);
+  EXPECT_NE(one.process.out.find("walkthroughs/reading_a_failure"), std::string::npos);
+}
+
 TEST_F(PluginTest, TheWrongExampleIsCaughtAsItsPageSays) {
   const Check all = check_quickly("", {}, "reference,tail-isolation,head-isolation",
                                   std::string(PAGED_EXAMPLES) + "/wrong.so");

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -100,11 +101,7 @@ class Attention {
     float maximum = -std::numeric_limits<float>::infinity();
     for (const float logit : logits) maximum = std::fmax(maximum, logit);
     const bool any = maximum > -std::numeric_limits<float>::infinity();
-    float sum = 0;
-    for (float& logit : logits) {
-      logit = std::isinf(logit) && logit < 0 ? 0 : std::exp(logit - maximum);
-      sum += logit;
-    }
+    const float sum = exponentiate(logits, maximum);
     const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
     write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
     a_.lse[row_] = any ? maximum + std::log(sum) : is_nan ? sum : maximum;
@@ -113,6 +110,31 @@ class Attention {
   }
 
  private:
+  /// Turns logits into exponentials, and returns their sum. With a mistake, those of an online softmax
+  /// that does not rescale what it has when the maximum rises, as it does from step to step.
+  float exponentiate(std::vector<float>& logits, float maximum) const {
+    const bool keeps_sum = does("sum_not_rescaled") || does("nothing_rescaled");
+    const bool by_pages = does("accumulator_not_rescaled_by_pages");
+    const bool keeps_weights =
+        does("accumulator_not_rescaled") || by_pages || does("nothing_rescaled");
+    const std::size_t step = by_pages ? static_cast<std::size_t>(a_.block_size) : 1;
+    float running = -std::numeric_limits<float>::infinity();
+    float sum = 0;
+    for (std::size_t token = 0; token < logits.size(); ++token) {
+      if (token % step == 0)
+        for (std::size_t i = token; i < std::min(token + step, logits.size()); ++i)
+          running = std::fmax(running, logits[i]);
+      const float logit = logits[token];
+      const bool is_out = std::isinf(logit) && logit < 0;
+      const auto weight = [&](bool kept) {
+        return is_out ? 0 : std::exp(logit - (kept ? running : maximum));
+      };
+      sum += weight(keeps_sum);
+      logits[token] = weight(keeps_weights);
+    }
+    return sum;
+  }
+
   int num_tokens() const {
     const int seq_len = a_.seq_lens[seq_];
     if (!does("tail_not_masked")) return seq_len;
@@ -126,14 +148,24 @@ class Attention {
   }
 
   float key(int token, int dim) const {
-    const std::int64_t block =
-        block_of(token) * a_.key_block_stride + kv_head_ * a_.key_head_stride;
+    const int kv_head = does("keys_of_kv_head_0") ? 0 : kv_head_;
+    const std::int64_t block = block_of(token) * a_.key_block_stride + kv_head * a_.key_head_stride;
     const int offset = token % a_.block_size;
-    const int x = a_.cache == PAGED_F32 ? 4 : a_.cache <= PAGED_BF16 ? 8 : 16;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
-                                      ? (dim / x * a_.block_size + offset) * x + dim % x
+                                      ? key_place(offset, dim)
                                       : offset * a_.key_token_stride + dim;
     return a_.k_scale * load(a_.cache, a_.key_cache, block + in_block);
+  }
+
+  /// In a page of the classic layout.
+  std::int64_t key_place(int offset, int dim) const {
+    const int own = a_.cache == PAGED_F32 ? 4 : a_.cache <= PAGED_BF16 ? 8 : 16;
+    const int x = does("x_is_8") ? 8 : own;
+    if (does("keys_backwards")) dim = a_.head_size - 1 - dim;
+    if (does("vector_step_lacks_x")) return dim / x * a_.block_size + offset * x + dim % x;
+    if (does("token_step_lacks_x")) return dim / x * a_.block_size * x + offset + dim % x;
+    if (does("place_in_vector_left_out")) return (dim / x * a_.block_size + offset) * x;
+    return (dim / x * a_.block_size + offset) * x + dim % x;
   }
 
   float value(int token, int dim) const {

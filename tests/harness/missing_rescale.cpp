@@ -1,0 +1,97 @@
+#include "tests/harness/missing_rescale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace paged {
+namespace {
+
+/// How the softmax goes through the tokens.
+struct Walk {
+  int step = 1;  ///< tokens that are taken at once
+  bool from_last = false;
+
+  std::string text() const {
+    std::string text;
+    if (step > 1) text = " (tokens are taken " + std::to_string(step) + " at a time";
+    if (from_last)
+      text += (text.empty() ? " (tokens are taken" : ",") + std::string(" from the last on");
+    return text.empty() ? text : text + ")";
+  }
+};
+
+/// The maximum that each token's exponential is taken of. [seq_len]
+Eigen::VectorXd running_maxima(const Eigen::VectorXd& logits, const Walk& walk) {
+  const auto tokens = static_cast<int>(logits.size());
+  const int steps = (tokens + walk.step - 1) / walk.step;
+  Eigen::VectorXd maxima(tokens);
+  double maximum = -INFINITY;
+  for (int i = 0; i < steps; ++i) {
+    const int first = (walk.from_last ? steps - 1 - i : i) * walk.step;
+    const int count = std::min(walk.step, tokens - first);
+    maximum = std::max(maximum, logits.segment(first, count).maxCoeff());
+    maxima.segment(first, count).setConstant(maximum);
+  }
+  return maxima;
+}
+
+/// exp(logit - maximum), 0 for a token that takes no part.
+Eigen::VectorXd exponentials(const Eigen::VectorXd& logits, const Eigen::VectorXd& maxima) {
+  return logits.binaryExpr(maxima, [](double logit, double maximum) {
+    return std::isinf(logit) ? 0.0 : std::exp(logit - maximum);
+  });
+}
+
+/// The relative error that the arithmetic allows a token of some weight.
+double relative_bound(const Evidence& e) {
+  const double heavy = e.reference.weights.maxCoeff() / 16;
+  double most = 0;
+  for (int token = 0; token < e.seq_len(); ++token)
+    if (e.reference.weights[token] >= heavy)
+      most = std::max(most, e.reference.bound[token] / e.reference.weights[token]);
+  return most;
+}
+
+bool explains(const Evidence& e, const Eigen::VectorXd& weights) {
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(e.got().size());
+  expected.head(weights.size()) = weights;
+  const Eigen::VectorXd bound =
+      2 * (relative_bound(e) * expected.array() + e.reference.bound.array());
+  return e.are_explained_by(expected, bound);
+}
+
+}  // namespace
+
+LikelyCause cause_of_missing_rescale(const Evidence& e) {
+  if (e.seq_len() < 2 || !(e.attention.sum > 0) || !e.is_within_sequence()) return {};
+  const Eigen::VectorXd& logits = e.attention.logits;
+  const Eigen::VectorXd maximum = Eigen::VectorXd::Constant(logits.size(), e.attention.maximum);
+  const Eigen::VectorXd right = exponentials(logits, maximum);
+  const double right_sum = right.sum();
+  for (const bool from_last : {false, true})
+    for (const int step : {1, e.problem.block_size, 16, 32, 64, 128, 256}) {
+      const Walk walk{step, from_last};
+      const Eigen::VectorXd maxima = running_maxima(logits, walk);
+      if (maxima == maximum) continue;
+      const Eigen::VectorXd kept = exponentials(logits, maxima);
+      if (explains(e, kept / right_sum))
+        return {"accumulator-not-rescaled",
+                "the accumulator is not rescaled when the maximum rises: tokens before it weigh "
+                "exp(new maximum - old maximum) times too much" +
+                    walk.text()};
+      if (explains(e, right / kept.sum()))
+        return {"sum-not-rescaled",
+                "the sum is not rescaled when the maximum rises: tokens before it count "
+                "exp(new maximum - old maximum) times too much in the denominator" +
+                    walk.text()};
+      if (explains(e, kept / kept.sum()))
+        return {"not-rescaled",
+                "neither the accumulator nor the sum is rescaled when the maximum rises: tokens "
+                "before it count exp(new maximum - old maximum) times too much" +
+                    walk.text()};
+    }
+  return {};
+}
+
+}  // namespace paged
