@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/json_object.h"
+#include "tests/harness/wrapped_text.h"
 
 #include <nlohmann/json.hpp>
 
