@@ -75,20 +75,19 @@ void leave_out(const Invariant& invariant, const std::string& reason,
 }
 
 /// The invariant's own cases, as far as the stage is built for them; left_out says which others there
-/// are.
-std::vector<std::shared_ptr<const Case>> own_cases(const Invariant& invariant,
-                                                   const KernelUnderTest& kernel,
-                                                   const CheckRequest& request,
-                                                   std::vector<CasesLeftOut>& left_out) {
-  std::vector<std::shared_ptr<const Case>> cases;
+/// are. An invariant refuses none of its own.
+std::vector<PlannedCase> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
+                                   const CheckRequest& request,
+                                   std::vector<CasesLeftOut>& left_out) {
+  std::vector<PlannedCase> cases;
   for (ScalarType scalar : kernel.stage().supports.scalars)
     for (CaseSpec& spec : invariant.cases(scalar, request.seed)) {
       if (!can_have_probabilities(spec, request.probabilities)) continue;
       spec.probabilities = request.probabilities;
-      auto c = std::make_shared<const Case>(build_case(spec));
       try {
-        kernel.check_supported(c->problem);
-        cases.push_back(std::move(c));
+        kernel.check_supported(shape_of_case(spec), !spec.alibi_slopes.empty(),
+                               spec.block_sparse.active());
+        cases.emplace_back(std::move(spec));
       } catch (const InputError& error) {
         leave_out(invariant, error.what(), left_out);
       }
@@ -96,13 +95,26 @@ std::vector<std::shared_ptr<const Case>> own_cases(const Invariant& invariant,
   return cases;
 }
 
-std::vector<std::shared_ptr<const Case>> given_cases(const KernelUnderTest& kernel,
-                                                     const CheckRequest& request) {
-  std::vector<std::shared_ptr<const Case>> cases;
+std::vector<PlannedCase> given_cases(const KernelUnderTest& kernel, const CheckRequest& request) {
+  std::vector<PlannedCase> cases;
   for (const CaseSpec& spec : request.cases) {
-    cases.push_back(std::make_shared<const Case>(build_case(spec)));
-    kernel.check_supported(cases.back()->problem);
+    Case built = build_case(spec);
+    kernel.check_supported(built.problem);
+    cases.emplace_back(std::move(built));
   }
+  return cases;
+}
+
+/// Those that an invariant can be tried on.
+std::vector<PlannedCase> fit_cases(const Invariant& invariant,
+                                   const std::vector<PlannedCase>& given,
+                                   std::vector<CasesLeftOut>& left_out) {
+  std::vector<PlannedCase> cases;
+  for (const PlannedCase& c : given)
+    if (const std::string reason = why_unfit(invariant, *c.get()); reason.empty())
+      cases.push_back(c);
+    else
+      leave_out(invariant, reason, left_out);
   return cases;
 }
 
@@ -115,18 +127,13 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
   const auto given = given_cases(kernel, request);
   for (const Invariant* invariant : chosen)
     for (const auto& c : given)
-      if (by_id) refuse_unfit(*invariant, *c);
+      if (by_id) refuse_unfit(*invariant, *c.get());
   for (const Invariant* invariant : chosen) {
     std::vector<CasesLeftOut> left_out;
-    const auto cases = given.empty() ? own_cases(*invariant, kernel, request, left_out) : given;
-    const std::size_t tries = plan.tries.size();
-    for (const auto& c : cases) {
-      if (const std::string reason = why_unfit(*invariant, *c); reason.empty())
-        plan.tries.push_back({invariant, c});
-      else
-        leave_out(*invariant, reason, left_out);
-    }
-    if (plan.tries.size() > tries) {
+    const auto cases = given.empty() ? own_cases(*invariant, kernel, request, left_out)
+                                     : fit_cases(*invariant, given, left_out);
+    for (const PlannedCase& c : cases) plan.tries.push_back({invariant, c});
+    if (!cases.empty()) {
       plan.cases_left_out.insert(plan.cases_left_out.end(), left_out.begin(), left_out.end());
       continue;
     }
@@ -150,7 +157,7 @@ CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, 
   CheckResult result;
   result.stage = kernel.stage().name;
   result.invariant = planned.invariant->id;
-  result.case_name = planned.c->name;
+  result.case_name = planned.c.name();
   result.backend = name_of(kernel.device().backend());
   result.expected = !breaks(kernel.stage(), result.invariant);
   result.verdict = std::move(verdict);
@@ -163,8 +170,8 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& pl
   std::vector<CheckResult> results;
   for (const PlannedTry& planned : plan.tries) {
     if (trying) trying(planned);
-    results.push_back(
-        result_of(kernel, planned, try_invariant(*planned.invariant, kernel, *planned.c, seed)));
+    results.push_back(result_of(kernel, planned,
+                                try_invariant(*planned.invariant, kernel, *planned.c.get(), seed)));
   }
   return results;
 }

@@ -38,10 +38,29 @@ struct CheckRequest {
   bool runs_for_findings_alone = true;
 };
 
+/// A case that somebody asked for, built, or one of an invariant's own, which is built when it is
+/// tried and not kept.
+class PlannedCase {
+ public:
+  explicit PlannedCase(Case built)
+      : name_(built.name), built_(std::make_shared<const Case>(std::move(built))) {}
+  explicit PlannedCase(CaseSpec spec) : name_(spec.name), spec_(std::move(spec)) {}
+
+  const std::string& name() const { return name_; }
+  std::shared_ptr<const Case> get() const {
+    return built_ ? built_ : std::make_shared<const Case>(build_case(spec_));
+  }
+
+ private:
+  std::string name_;
+  CaseSpec spec_;
+  std::shared_ptr<const Case> built_;
+};
+
 /// One invariant on one case.
 struct PlannedTry {
   const Invariant* invariant;
-  std::shared_ptr<const Case> c;
+  PlannedCase c;
 };
 
 /// An invariant that is left out.
@@ -68,7 +87,7 @@ struct CheckPlan {
   std::vector<CasesLeftOut> cases_left_out;  ///< of invariants that are tried on other cases
 };
 
-/// Builds every case. Invariants that were not asked for by id are left out on cases that they cannot
+/// Builds the cases that were asked for. Invariants that were not asked for by id are left out on cases that they cannot
 /// be tried on. Throws InputError for an unknown id, for an invariant that the stage makes no
 /// statement about, that needs a device that watches accesses or something else that the stage lacks,
 /// or that cannot be tried on a requested case, for a requested case that the stage does not support,

@@ -6,10 +6,6 @@
 namespace paged {
 namespace {
 
-std::string section(const std::string& title, const std::string& text) {
-  return title + "\n" + wrapped(text, 2);
-}
-
 std::string failure_heading(const FailureReport& report) {
   return "A failure, where " + report.mistake + " (" + report.case_name + ")";
 }
@@ -57,8 +53,12 @@ FailureReport example_failure(const Invariant& invariant, Device& device) {
   return {};
 }
 
-std::string explanation_of(const Invariant& invariant, KernelUnderTest& kernel) {
-  std::string text = invariant.id + "\n" + wrapped(invariant.statement, 2) + "\n";
+std::string explanation_of(const Invariant& invariant, KernelUnderTest& kernel,
+                           std::size_t columns) {
+  const auto section = [&](const std::string& title, const std::string& text) {
+    return wrapped(title, 0, columns) + wrapped(text, 2, columns);
+  };
+  std::string text = section(invariant.id, invariant.statement) + "\n";
   text += section("Formula", invariant.formula);
   text += section("How it is tried", invariant.method);
   text += section("Catches", invariant.catches);

@@ -8,10 +8,11 @@ namespace paged {
 
 /// Everything there is to know about one invariant: statement, formula, how it is tried, what it
 /// catches, how to read its failure, a worked example, and, where wrong arguments can make one, the
-/// report of a failure. Lines of at most 100 columns.
+/// report of a failure. Lines of at most so many columns.
 ///
 /// @param kernel  one that keeps the invariant, on the CPU machine
-std::string explanation_of(const Invariant& invariant, KernelUnderTest& kernel);
+std::string explanation_of(const Invariant& invariant, KernelUnderTest& kernel,
+                           std::size_t columns);
 
 /// The same for all invariants as a page of Markdown: docs/invariants.md. Reports that are findings
 /// are left out: they change with every edit of a kernel.

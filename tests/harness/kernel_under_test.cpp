@@ -142,10 +142,15 @@ void download_intermediates(Device& device, const DeviceProblem& buffers, int pa
 }  // namespace
 
 void KernelUnderTest::check_supported(const DecodeProblem& problem) const {
-  paged::check_supported(stage_, problem.shape(), device_.limits());
-  if (!stage_.features.alibi && !problem.alibi_slopes.empty())
+  check_supported(problem.shape(), !problem.alibi_slopes.empty(), problem.sparsity.active());
+}
+
+void KernelUnderTest::check_supported(const DecodeShape& shape, bool has_alibi,
+                                      bool is_block_sparse) const {
+  paged::check_supported(stage_, shape, device_.limits());
+  if (!stage_.features.alibi && has_alibi)
     throw InputError(title_of(stage_) + " takes no ALiBi slopes");
-  if (!stage_.features.block_sparse && problem.sparsity.active())
+  if (!stage_.features.block_sparse && is_block_sparse)
     throw InputError(title_of(stage_) + " has no block-sparse attention");
 }
 

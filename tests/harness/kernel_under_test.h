@@ -67,7 +67,8 @@ class KernelUnderTest {
   /// Whether every memory access and barrier is watched: checked kernels on the CPU machine.
   bool is_watched() const;
 
-  /// Throws InputError if the stage or the device cannot run the shape.
+  /// Throws InputError if the stage or the device cannot run the shape, or lacks a feature.
+  void check_supported(const DecodeShape& shape, bool has_alibi, bool is_block_sparse) const;
   void check_supported(const DecodeProblem& problem) const;
   /// Whether check_supported() would pass.
   bool supports(const DecodeProblem& problem) const;

@@ -90,6 +90,11 @@ class Mistakes {
       if (other != head_)
         add("wrong-query", "the query is that of head " + std::to_string(other),
             use_query(seq_, other));
+    const int swapped = head_ * problem_.num_heads + seq_;
+    const int rows = problem_.num_seqs() * problem_.num_heads;
+    if (swapped < rows && swapped != seq_ * problem_.num_heads + head_)
+      add("wrong-query", "strides of sequence and head are swapped in the query",
+          use_query(swapped / problem_.num_heads, swapped % problem_.num_heads));
   }
 
   /// Keeps of the query those dimensions of which `keep` says so.

@@ -250,7 +250,7 @@ class LoadedPlugin {
 /// What went wrong so that a run has no result, as a verdict.
 Verdict try_here(KernelUnderTest& kernel, const PlannedTry& planned, std::uint64_t seed) {
   try {
-    return try_invariant(*planned.invariant, kernel, *planned.c, seed);
+    return try_invariant(*planned.invariant, kernel, *planned.c.get(), seed);
   } catch (const std::exception& error) {
     return faulty(error.what());
   }
@@ -374,7 +374,7 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
       --next;
     }
     const std::size_t after = next_invariant(plan.tries, next);
-    add(verdict_of(*process.end(), plan.tries[next].c->problem));
+    add(verdict_of(*process.end(), plan.tries[next].c.get()->problem));
     leave_out(
         plan.tries, next, after, true,
         "left out after the one before " + std::string(process.end()->hung ? "hung" : "ended"),

@@ -13,11 +13,47 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <mutex>
+#include <numeric>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 namespace paged {
+namespace {
+
+/// Between columns.
+constexpr std::size_t kGap = 2;
+/// Columns that a text must have to be read when it is broken.
+constexpr std::size_t kLeastText = 24;
+constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max() / 2;
+constexpr std::size_t kLeastColumns = 80;
+
+std::size_t width_of_all(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+}
+
+std::size_t longest_word(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) longest = std::max(longest, columns_of(word));
+  return longest;
+}
+
+/// Of standard output; 0 if it is no terminal.
+std::size_t columns_of_terminal() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// What a row may take: in a file, anything.
+std::size_t terminal_columns() {
+  const std::size_t columns = columns_of_terminal();
+  return columns == 0 ? kAnyWidth : std::max(columns, kLeastColumns);
+}
+
+}  // namespace
 
 bool wants_colour() {
   static const bool wanted = [] {
@@ -28,10 +64,9 @@ bool wants_colour() {
 }
 
 std::size_t text_columns() {
-  constexpr std::size_t kLeast = 80, kMost = 120;
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPageColumns;
-  return std::clamp<std::size_t>(size.ws_col, kLeast, kMost);
+  constexpr std::size_t kMost = 120;
+  const std::size_t columns = columns_of_terminal();
+  return columns == 0 ? kPageColumns : std::clamp(columns, kLeastColumns, kMost);
 }
 
 std::string coloured(const std::string& text, Colour colour) {
@@ -42,7 +77,8 @@ std::string coloured(const std::string& text, Colour colour) {
   return std::string("\x1b[") + code + "m" + text.substr(0, end) + "\x1b[0m" + text.substr(end);
 }
 
-TextTable::TextTable(std::vector<std::string> heading) : heading_(std::move(heading)) {}
+TextTable::TextTable(std::vector<std::string> heading, std::size_t keys)
+    : heading_(std::move(heading)), keys_(keys) {}
 
 void TextTable::add_row(std::vector<std::string> cells, Colour colour) {
   cells.resize(heading_.size());
@@ -51,25 +87,67 @@ void TextTable::add_row(std::vector<std::string> cells, Colour colour) {
   colours_.push_back(colour);
 }
 
-void TextTable::print(std::ostream& stream) const {
-  std::vector<std::size_t> widths(heading_.size(), 0);
+TextTable::Widths TextTable::widths() const {
+  Widths widths(heading_.size(), 0);
   const auto widen = [&](const std::vector<std::string>& cells) {
     for (std::size_t i = 0; i < cells.size(); ++i)
       widths[i] = std::max(widths[i], columns_of(cells[i]));
   };
   widen(heading_);
   for (const auto& row : rows_) widen(row);
-  const auto line = [&](const std::vector<std::string>& cells) {
+  return widths;
+}
+
+bool TextTable::can_break_last(const Widths& widths, std::size_t columns) const {
+  const std::size_t before = width_of_all(widths) - widths.back();
+  if (before + kLeastText > columns) return false;
+  return std::all_of(rows_.begin(), rows_.end(), [&](const std::vector<std::string>& row) {
+    return longest_word(row.back()) <= columns - before;
+  });
+}
+
+void TextTable::print_part(std::ostream& stream, const std::vector<std::size_t>& part,
+                           const Widths& widths, std::size_t room) const {
+  const auto lines = [&](const std::vector<std::string>& cells) {
     std::string text;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      text += cells[i];
-      if (i + 1 < cells.size()) text.append(widths[i] - columns_of(cells[i]) + 2, ' ');
-    }
+    for (const std::size_t i : part)
+      if (i != part.back()) {
+        text += cells[i];
+        text.append(widths[i] - columns_of(cells[i]) + kGap, ' ');
+      }
+    const std::string indent(columns_of(text), ' ');
+    std::istringstream last(wrapped(cells[part.back()], 0, room));
+    std::string line;
+    std::getline(last, line);
+    text += line;
+    while (std::getline(last, line)) text += "\n" + indent + line;
     return text;
   };
-  stream << coloured(line(heading_), Colour::dim) << '\n';
+  stream << coloured(lines(heading_), Colour::dim) << '\n';
   for (std::size_t i = 0; i < rows_.size(); ++i)
-    stream << coloured(line(rows_[i]), colours_[i]) << '\n';
+    stream << coloured(lines(rows_[i]), colours_[i]) << '\n';
+}
+
+void TextTable::print(std::ostream& stream) const {
+  const Widths all_widths = widths();
+  const std::size_t columns = terminal_columns();
+  std::vector<std::size_t> part(heading_.size());
+  std::iota(part.begin(), part.end(), std::size_t{0});
+  const std::size_t width = width_of_all(all_widths);
+  if (width <= columns) return print_part(stream, part, all_widths, kAnyWidth);
+  if (can_break_last(all_widths, columns))
+    return print_part(stream, part, all_widths, columns - (width - all_widths.back()));
+  for (std::size_t next = keys_; next < heading_.size();) {
+    part.resize(keys_);
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < keys_; ++i) taken += all_widths[i] + kGap;
+    do {
+      taken += all_widths[next] + kGap;
+      part.push_back(next++);
+    } while (next < heading_.size() && taken + all_widths[next] <= columns);
+    if (part[keys_] != keys_) stream << '\n';
+    print_part(stream, part, all_widths, kAnyWidth);
+  }
 }
 
 std::string short_number(double value) {

@@ -20,16 +20,29 @@ enum class Colour { plain, good, bad, dim };
 /// Text in a colour, or the text itself where no colour is wanted.
 std::string coloured(const std::string& text, Colour colour);
 
-/// Rows of cells under a heading, each column as wide as its widest cell.
+/// Rows of cells under a heading, each column as wide as its widest cell. Where standard output is a
+/// terminal that is too narrow for that, the last column is broken at spaces; where this does not help,
+/// the table is printed in parts, one below the other, each with as many columns as fit. In a file each
+/// row is one line.
 class TextTable {
  public:
-  explicit TextTable(std::vector<std::string> heading);
+  /// @param keys  first columns that say what a row is about: each part begins with them
+  explicit TextTable(std::vector<std::string> heading, std::size_t keys = 1);
   /// As many cells as the heading has.
   void add_row(std::vector<std::string> cells, Colour colour = Colour::plain);
   void print(std::ostream& stream) const;
 
  private:
+  using Widths = std::vector<std::size_t>;
+  Widths widths() const;
+  /// Whether the last column can be broken so that rows have so many columns of the screen.
+  bool can_break_last(const Widths& widths, std::size_t columns) const;
+  /// The table's columns of these numbers, the last one within `room`.
+  void print_part(std::ostream& stream, const std::vector<std::size_t>& part, const Widths& widths,
+                  std::size_t room) const;
+
   std::vector<std::string> heading_;
+  std::size_t keys_;
   std::vector<std::vector<std::string>> rows_;
   std::vector<Colour> colours_;
 };

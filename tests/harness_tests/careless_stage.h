@@ -3,6 +3,11 @@
 #pragma once
 #include "stages/stage.h"
 
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace paged::testing {
 
 /// What is wrong with the execution.
@@ -13,6 +18,18 @@ enum class Carelessness {
   table_read_too_far,    ///< the table's entry past the whole table is read
   barrier_in_branch,     ///< only threads with a token wait
 };
+
+struct CarelessnessInfo {
+  Carelessness carelessness;
+  std::string name;
+  std::set<std::string> caught_by;  ///< the invariants about execution that it breaks, all of them
+};
+
+/// All but none.
+const std::vector<CarelessnessInfo>& carelessnesses();
+
+/// Printed by GoogleTest.
+inline void PrintTo(const CarelessnessInfo& info, std::ostream* stream) { *stream << info.name; }
 
 }  // namespace paged::testing
 

@@ -20,6 +20,7 @@ using testing::cache_mistakes;
 using testing::CacheMistake;
 using testing::CacheMistakeInfo;
 using testing::Carelessness;
+using testing::CarelessnessInfo;
 using testing::input_error_of;
 using testing::Mistake;
 using testing::MistakeInfo;
@@ -100,18 +101,22 @@ std::set<std::string> broken_by(Carelessness carelessness) {
   return broken;
 }
 
-using Ids = std::set<std::string>;
+class ExecutionInvariantsTest : public ::testing::TestWithParam<CarelessnessInfo> {};
 
-TEST(ExecutionInvariantsTest, EachCatchesItsMistakeAlone) {
-  EXPECT_EQ(broken_by(Carelessness::none), Ids{});
-  // What is read before another thread wrote it is nobody's, too.
-  EXPECT_EQ(broken_by(Carelessness::barrier_missing), (Ids{"no-race", "no-uninitialised"}));
-  EXPECT_EQ(broken_by(Carelessness::weights_never_filled), Ids{"no-uninitialised"});
-  EXPECT_EQ(broken_by(Carelessness::table_read_too_far), Ids{"in-bounds"});
-  EXPECT_EQ(broken_by(Carelessness::barrier_in_branch), Ids{"no-barrier-divergence"});
+/// And no others.
+TEST_P(ExecutionInvariantsTest, Catch) {
+  EXPECT_EQ(broken_by(GetParam().carelessness), GetParam().caught_by);
 }
 
-TEST(ExecutionInvariantsTest, AreRefusedWhereNothingIsWatched) {
+INSTANTIATE_TEST_SUITE_P(Mistakes, ExecutionInvariantsTest,
+                         ::testing::ValuesIn(testing::carelessnesses()),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(CleanExecutionTest, BreaksNothing) {
+  EXPECT_EQ(broken_by(Carelessness::none), std::set<std::string>{});
+}
+
+TEST(WatchedExecutionTest, IsRefusedWhereNothingIsWatched) {
   PlainDevice device;
   const Stage stage = plain_stage(Mistake::none, {ScalarType::f32});
   KernelUnderTest kernel(stage, device);
@@ -184,6 +189,24 @@ TEST_F(RunChecksTest, AStatedBreachMustBreak) {
   EXPECT_FALSE(results[0].expected);
   EXPECT_TRUE(results[0].verdict.held);
   EXPECT_FALSE(results[0].as_expected()) << "it held, so the statement is not true";
+}
+
+TEST_F(RunChecksTest, NoInvariantRefusesItsOwnCases) {
+  for (const Invariant& invariant : invariants()) {
+    if (!invariant.refuses) continue;
+    for (const ScalarType scalar : {ScalarType::f32, ScalarType::f16, ScalarType::bf16})
+      for (const CaseSpec& spec : invariant.cases(scalar, 1))
+        EXPECT_EQ(invariant.refuses(build_case(spec).problem), "")
+            << invariant.id << " on " << spec.name;
+  }
+}
+
+TEST_F(RunChecksTest, OwnCasesAreBuiltWhenTheyAreTriedAndNotKept) {
+  const CheckPlan plan = plan_checks(kernel_, {{"reference"}, {}, 1});
+  ASSERT_FALSE(plan.tries.empty());
+  EXPECT_EQ(plan.tries.front().c.get().use_count(), 1);
+  const CheckPlan given = plan_checks(kernel_, {{"reference"}, {small_case()}, 1});
+  EXPECT_GT(given.tries.front().c.get().use_count(), 1) << "one that was asked for is built once";
 }
 
 TEST_F(RunChecksTest, EveryInvariantExplainsItself) {

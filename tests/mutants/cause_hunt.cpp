@@ -22,9 +22,19 @@ void look_at(const Invariant& invariant, const Case& c, std::uint64_t seed, Kern
   if (said.cases++ == 0) said.example = c.name + ": " + diagnosis.text;
 }
 
+/// Of a mutant whose description says why it has no cause.
+std::string complaint_about_unexplained(const Mutant& mutant, const Said& unexplained) {
+  if (mutant.has_unexplained_weights == (unexplained.cases > 0)) return "";
+  if (mutant.has_unexplained_weights)
+    return "is said to have wrong weights that nothing explains, and has none";
+  return "is said to have no wrong weights (" + mutant.why_no_cause + "), and has some in " +
+         std::to_string(unexplained.cases) + " cases, such as " + unexplained.example;
+}
+
 }  // namespace
 
-NamedCauses hunt_causes(const Mutant& mutant, HuntingGround& ground, Device& device) {
+NamedCauses hunt_causes(const Mutant& mutant, const std::string& caught_in, HuntingGround& ground,
+                        Device& device) {
   NamedCauses named;
   if (mutant.kernel->cache_kernels != nullptr || !mutant.proof.empty()) return named;
   const Stage stage = stage_of(mutant);
@@ -36,9 +46,13 @@ NamedCauses hunt_causes(const Mutant& mutant, HuntingGround& ground, Device& dev
     });
   };
   look(find_invariant("reference"));
-  for (const Invariant& invariant : invariants())
-    if (named.causes.empty() && !mutant.causes.empty() && contains(stage.promises, invariant.id))
+  for (const Invariant& invariant : invariants()) {
+    const bool is_asked =
+        !mutant.causes.empty() || invariant.id == caught_in || invariant.id == mutant.meant;
+    if (is_asked && invariant.id != "reference" && named.causes.empty() &&
+        contains(stage.promises, invariant.id))
       look(invariant);
+  }
   return named;
 }
 
@@ -49,7 +63,8 @@ std::string complaint_about_causes(const Mutant& mutant, const NamedCauses& name
       text += (text.empty() ? "" : "; ") + cause + " in " + std::to_string(said.cases) +
               " cases, such as " + said.example;
   if (!text.empty()) return "is said to have a cause that is not its own: " + text;
-  if (mutant.causes.empty() || !named.causes.empty()) return "";
+  if (mutant.causes.empty()) return complaint_about_unexplained(mutant, named.unexplained);
+  if (!named.causes.empty()) return "";
   return "has no cause named" +
          (named.any() ? ", as in " + named.unexplained.example : ": its weights are all right");
 }

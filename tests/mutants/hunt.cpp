@@ -139,7 +139,7 @@ HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& devi
   }
   result.first = hunt(mutant, ground, device, only);
   if (only.empty() && !ground.has_one_case()) {
-    result.causes = hunt_causes(mutant, ground, device);
+    result.causes = hunt_causes(mutant, result.first.invariant, ground, device);
     result.complaint = complaint_about(result, ground, device);
     if (result.complaint.empty()) result.complaint = complaint_about_causes(mutant, result.causes);
   } else if (result.first.caught_by.empty()) {

@@ -11,63 +11,50 @@
 namespace paged {
 namespace {
 
-/// A test and the part of its source that says which invariants it is about.
-struct TestSource {
+/// A test or a page, and the text that says which invariants it is about.
+struct Source {
   std::string name;
   std::string text;
 };
 
-/// Rows of a table of planted mistakes, each a test: {Mistake::NAME, "NAME", {"id", ...}} or "id".
-void add_planted(const std::string& source, const std::string& test,
-                 std::vector<TestSource>& tests) {
-  static const std::regex row(R"re(Mistake::\w+,\s*"(\w+)",\s*(\{[^}]*\}|"[^"]*"))re");
-  for (std::sregex_iterator match(source.begin(), source.end(), row), end; match != end; ++match)
-    tests.push_back({test + "/" + (*match)[1].str(), (*match)[2].str()});
-}
+/// A table of planted mistakes, and the test that has each of its rows for a parameter.
+struct PlantedTable {
+  const char* file;  ///< under tests/harness_tests
+  const char* test;
+};
+constexpr PlantedTable kPlantedTables[] = {
+    {"plain_stage.cpp", "InvariantsTest.Catch"},
+    {"plain_cache_kernels.cpp", "CacheInvariantsTest.Catch"},
+    {"careless_mistakes.cpp", "ExecutionInvariantsTest.Catch"}};
 
-/// The bodies of TEST() in a file, up to the next.
-void add_bodies(const std::string& source, std::vector<TestSource>& tests) {
-  static const std::regex head(R"re(TEST(?:_F)?\((\w+), (\w+)\))re");
-  for (std::sregex_iterator match(source.begin(), source.end(), head), end; match != end;) {
-    const std::string name = (*match)[1].str() + "." + (*match)[2].str();
-    const auto begin = static_cast<std::size_t>(match->position());
-    ++match;
-    const std::size_t until =
-        match == end ? source.size() : static_cast<std::size_t>(match->position());
-    tests.push_back({name, source.substr(begin, until - begin)});
+/// Of each row, {ENUM::NAME, "NAME", {"id", ...}} or "id" at the end, one test.
+std::vector<Source> tests_with_mistakes(const std::filesystem::path& project) {
+  static const std::regex row(R"re(\{\w+::(\w+),\s*"(\w+)",\s*(\{[^}]*\}|"[^"]*"))re");
+  std::vector<Source> tests;
+  for (const auto& [file, test] : kPlantedTables) {
+    const std::string source = content_of_input(project / "tests/harness_tests" / file);
+    for (std::sregex_iterator match(source.begin(), source.end(), row), end; match != end; ++match)
+      tests.push_back({std::string(test) + "/" + (*match)[2].str(), (*match)[3].str()});
   }
-}
-
-/// The tests that plant a mistake and ask which invariant catches it.
-std::vector<TestSource> tests_with_mistakes(const std::filesystem::path& project) {
-  const std::filesystem::path folder = project / "tests/harness_tests";
-  std::vector<TestSource> tests;
-  add_planted(content_of_input(folder / "plain_stage.cpp"), "InvariantsTest.Catch", tests);
-  add_planted(content_of_input(folder / "plain_cache_kernels.cpp"), "CacheInvariantsTest.Catch",
-              tests);
-  std::vector<TestSource> bodies;
-  add_bodies(content_of_input(folder / "invariants_catch_mistakes_test.cpp"), bodies);
-  for (TestSource& body : bodies)
-    if (body.name.starts_with("ExecutionInvariantsTest.")) tests.push_back(std::move(body));
   return tests;
 }
 
 /// README.md of each folder under walkthroughs/, by the folder's name.
-std::vector<TestSource> pages(const std::filesystem::path& project) {
-  std::vector<TestSource> found;
+std::vector<Source> pages(const std::filesystem::path& project) {
+  std::vector<Source> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(project / "walkthroughs"))
     if (entry.path().filename() == "README.md")
       found.push_back({std::filesystem::relative(entry.path().parent_path(), project).string(),
                        content_of_input(entry.path())});
   std::sort(found.begin(), found.end(),
-            [](const TestSource& a, const TestSource& b) { return a.name < b.name; });
+            [](const Source& a, const Source& b) { return a.name < b.name; });
   return found;
 }
 
-std::vector<std::string> naming(const std::vector<TestSource>& sources, const std::string& mark,
+std::vector<std::string> naming(const std::vector<Source>& sources, const std::string& mark,
                                 const std::string& id) {
   std::vector<std::string> names;
-  for (const TestSource& source : sources)
+  for (const Source& source : sources)
     if (source.text.find(mark + id + mark) != std::string::npos) names.push_back(source.name);
   return names;
 }
@@ -82,8 +69,8 @@ std::string list_of(const std::vector<std::string>& names, const std::string& ar
 
 std::vector<LedgerEntry> ledger_of(const MutantReport& report,
                                    const std::filesystem::path& project) {
-  const std::vector<TestSource> tests = tests_with_mistakes(project);
-  const std::vector<TestSource> walkthroughs = pages(project);
+  const std::vector<Source> tests = tests_with_mistakes(project);
+  const std::vector<Source> walkthroughs = pages(project);
   std::vector<LedgerEntry> ledger;
   for (const Invariant& invariant : invariants()) {
     LedgerEntry entry;

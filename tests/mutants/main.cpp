@@ -10,6 +10,7 @@
 #include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant_report.h"
 #include "tests/mutants/mutant_story.h"
+#include "tests/mutants/nearest_names.h"
 #include "tests/mutants/recipe.h"
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,7 @@ struct Options {
   std::optional<std::string> json, invariant, case_name;
   std::optional<int> seeds_asked;
   int first_seed = 1;
+  bool list = false;
   bool no_mutants = false;
   bool no_recipes = false;
   bool ledger = false;
@@ -60,17 +62,47 @@ MutantRow row_of(const HuntResult& result) {
   return row;
 }
 
-std::vector<Mutant> chosen_mutants(const Options& options) {
+/// Throws InputError for a name that no mutant has, with those that it may be meant for.
+void check_names(const std::vector<std::string>& asked, const std::vector<std::string>& known) {
+  for (const std::string& name : asked) {
+    if (contains(known, name)) continue;
+    std::string near;
+    for (const std::string& other : nearest_names(name, known))
+      near += (near.empty() ? "; did you mean " : ", ") + other;
+    throw InputError("no mutant is named '" + name + "'" + near + (near.empty() ? "" : "?") +
+                     " `paged mutants --list` shows all");
+  }
+}
+
+/// Of all groups, or of those asked for.
+std::vector<Mutant> mutants_of_groups(const Options& options) {
   std::vector<Mutant> mutants;
   for (const std::string& group : options.groups.empty() ? mutant_groups() : options.groups)
-    for (Mutant& mutant : read_mutants(group))
-      if (options.names.empty() ||
-          std::find(options.names.begin(), options.names.end(), mutant.name) != options.names.end())
-        mutants.push_back(std::move(mutant));
-  if (mutants.empty())
-    throw InputError("no mutant is named '" + options.names.front() +
-                     "'; docs/mutants.md lists all, and --json FILE writes them");
+    for (Mutant& mutant : read_mutants(group)) mutants.push_back(std::move(mutant));
   return mutants;
+}
+
+std::vector<Mutant> chosen_mutants(const Options& options) {
+  std::vector<Mutant> mutants = mutants_of_groups(options);
+  std::vector<std::string> known;
+  for (const Mutant& mutant : mutants) known.push_back(mutant.name);
+  check_names(options.names, known);
+  if (!options.names.empty())
+    std::erase_if(mutants,
+                  [&](const Mutant& mutant) { return !contains(options.names, mutant.name); });
+  return mutants;
+}
+
+/// Group by group.
+void print_names(const std::vector<Mutant>& mutants) {
+  for (auto first = mutants.begin(); first != mutants.end();) {
+    const auto last = std::find_if(
+        first, mutants.end(), [&](const Mutant& mutant) { return mutant.group != first->group; });
+    std::cout << (first == mutants.begin() ? "" : "\n");
+    TextTable table({first->group, "mistake"});
+    for (; first != last; ++first) table.add_row({first->name, first->mistake});
+    table.print(std::cout);
+  }
 }
 
 /// Throws InputError if a mutant is not compiled for the types and sizes of a case.
@@ -155,6 +187,10 @@ MutantReport merged(const std::vector<std::string>& files) {
 }
 
 int run(const Options& options) {
+  if (options.list) {
+    print_names(mutants_of_groups(options));
+    return 0;
+  }
   JsonFile json(options.json);
   const MutantReport report = options.merged.empty() ? hunt_all(options) : merged(options.merged);
   json.write(json_of(report));
@@ -182,6 +218,8 @@ int parse_and_run(int argc, char** argv) {
       "The harness against kernels broken on purpose, and others' recipes against them.");
   program.name("paged mutants");
   Options options;
+  auto* const list = program.add_flag(
+      "--list", options.list, "show the names of all mutants, or of --group, and hunt none");
   program.add_option("--group", options.groups, "only this group; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -218,6 +256,10 @@ int parse_and_run(int argc, char** argv) {
       .add_option("--check-markdown", options.checked,
                   "fail unless these documents have the tables")
       ->type_name("FILE...");
+  for (CLI::Option* const other : program.get_options())
+    if (const std::string name = other->get_name();
+        name != "--list" && name != "--group" && name != "--help")
+      list->excludes(other);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

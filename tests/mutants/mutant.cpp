@@ -54,6 +54,7 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.causes = json.value("cause", std::vector<std::string>());
   mutant.why_no_cause =
       json.value("no_cause", mutant.causes.empty() ? of_group.value("no_cause", "") : "");
+  mutant.has_unexplained_weights = json.value("unexplained_weights", false);
   mutant.bugs = json.value("bugs", std::vector<int>());
   check_bugs(mutant);
   mutant.proof = json.value("proof", "");

@@ -33,9 +33,11 @@ struct Mutant {
   /// Likely causes (likely_cause.h) that are right for it where its weights are wrong; empty if they
   /// never are.
   std::vector<std::string> causes;
-  std::string why_no_cause;  ///< why the weights show nothing
-  std::vector<int> bugs;     ///< known bugs of real kernels that it repeats, numbers of bugs.json
-  std::string proof;         ///< why nothing can catch it; "" for all but equivalent mutants
+  std::string why_no_cause;  ///< why the weights show nothing, or nothing that points at it
+  /// Beside why_no_cause: some of its weights are wrong all the same, and nothing explains them.
+  bool has_unexplained_weights = false;
+  std::vector<int> bugs;  ///< known bugs of real kernels that it repeats, numbers of bugs.json
+  std::string proof;      ///< why nothing can catch it; "" for all but equivalent mutants
   const MutantKernel* kernel = nullptr;
 };
 

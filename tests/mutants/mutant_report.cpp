@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/marked_blocks.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant.h"
 
@@ -206,21 +207,26 @@ MutantRow row_of(const nlohmann::json& json) {
 }
 
 void print_zoo(const MutantReport& report, std::ostream& stream) {
-  TextTable table({"mutant", "mistake", "caught by", "tried as", "family", "cases", "result"});
+  TextTable table({"mutant", "caught by", "cases", "result"});
   for (const MutantRow& row : report.mutants) {
-    const bool same = !row.proof.empty();
-    const std::string good = same ? "equivalent" : "caught";
-    table.add_row(
-        {row.name, row.mistake, row.caught_by.empty() ? "-" : row.caught_by, row.invariant,
-         row.family, std::to_string(row.cases), row.complaint.empty() ? good : "WRONG"},
-        row.complaint.empty() ? Colour::plain : Colour::bad);
+    const std::string good = row.proof.empty() ? "caught" : "equivalent";
+    table.add_row({row.name, row.caught_by.empty() ? "-" : row.caught_by, std::to_string(row.cases),
+                   row.complaint.empty() ? good : "WRONG"},
+                  row.complaint.empty() ? Colour::plain : Colour::bad);
   }
   table.print(stream);
+  const std::size_t columns = text_columns();
+  stream << wrapped(
+      "\ncases: tried until it was caught. --list shows what each mistake is, --mutant NAME tells "
+      "one "
+      "in full.",
+      0, columns);
   for (const MutantRow& row : report.mutants)
     if (!row.complaint.empty())
-      stream << "\n"
-             << row.name << " " << row.complaint
-             << (row.message.empty() ? "" : ":\n  " + row.message) << '\n';
+      stream << '\n'
+             << wrapped(row.name + " " + row.complaint + (row.message.empty() ? "" : ":"), 0,
+                        columns)
+             << wrapped(row.message, 2, columns);
 }
 
 }  // namespace
@@ -298,9 +304,11 @@ void print_stories(const MutantReport& report, std::ostream& stream) {
       std::string& list = contains(row.recipes, recipe.name) ? caught : missed;
       list += (list.empty() ? "" : "; ") + recipe.name;
     }
-    stream << "Others' recipes (docs/mutants.md) that catch it: "
-           << (caught.empty() ? "none" : caught)
-           << "\nthat miss it: " << (missed.empty() ? "none" : missed) << '\n';
+    const std::size_t columns = text_columns();
+    stream << wrapped("Others' recipes (docs/mutants.md) that catch it: " +
+                          (caught.empty() ? "none" : caught),
+                      0, columns, 2)
+           << wrapped("that miss it: " + (missed.empty() ? "none" : missed), 0, columns, 2);
   }
 }
 
@@ -318,9 +326,10 @@ void print(const MutantReport& report, std::ostream& stream) {
   for (const std::string& alarm : report.false_alarms) stream << "  " << alarm << '\n';
   if (report.recipes.empty()) return;
   stream << '\n';
-  TextTable table({"recipe", "inputs", "accepts", "caught", ""});
+  TextTable table({"recipe", "caught", "", "inputs, and what it accepts"});
   const auto add = [&](const RecipeRow& row, const Score& score) {
-    table.add_row({row.name, row.inputs, row.acceptance, text_of(score), percent_of(score)});
+    table.add_row({row.name, text_of(score), percent_of(score),
+                   row.inputs.empty() ? "" : row.inputs + "; accepts: " + row.acceptance});
   };
   add({kOwnRecipe, "", "", ""}, score_of(report, ""));
   for (const RecipeRow& row : report.recipes) add(row, score_of(report, row.name));

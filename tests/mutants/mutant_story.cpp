@@ -2,6 +2,8 @@
 
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
+#include "tests/harness/source_edit.h"
+#include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
 #include "tests/mutants/cache_trial.h"
 
@@ -39,7 +41,8 @@ std::string told(const Catch& caught, const std::string& who) {
   std::string text = who + caught.caught_by + statement_of(caught.caught_by);
   if (caught.invariant != caught.caught_by) text += ", while " + caught.invariant + " was tried";
   text += ", on case " + std::to_string(caught.cases) + ", " + caught.case_name + ":";
-  return wrapped(text, 0) + "\n" + wrapped(caught.message, 2) + "\n";
+  return wrapped(text, 0, text_columns()) + "\n" + wrapped(caught.message, 2, text_columns()) +
+         "\n";
 }
 
 /// What the kernel without the edit does where the mutant was caught.
@@ -60,8 +63,7 @@ std::string right_kernel_told(const HuntResult& result, HuntingGround& ground, D
 }  // namespace
 
 EditedLines edited_lines(const std::string& source, const Mutant& mutant) {
-  std::size_t at = source.find(mutant.text);
-  for (int i = 1; i < mutant.nth && at != source.npos; ++i) at = source.find(mutant.text, at + 1);
+  const std::size_t at = nth_place(source, mutant.text, mutant.nth);
   if (at == source.npos) throw InputError("the text of " + mutant.name + " is not in its file");
   const std::size_t last = at + mutant.text.size() - 1;
   const std::size_t begin = source.rfind('\n', at) + 1;  // npos + 1: the beginning
@@ -73,13 +75,16 @@ EditedLines edited_lines(const std::string& source, const Mutant& mutant) {
 std::string story_of(const HuntResult& result, HuntingGround& ground, Device& device) {
   const Mutant& mutant = result.mutant;
   if (*mutant.kernel->why_missing != '\0') return mutant.name + " " + result.complaint + "\n";
-  std::string text = wrapped(mutant.name + ": " + mutant.mistake, 0) + edit_of(mutant);
-  if (!mutant.proof.empty()) text += wrapped("Nothing can catch it. " + mutant.proof, 0);
+  std::string text =
+      wrapped(mutant.name + ": " + mutant.mistake, 0, text_columns()) + edit_of(mutant);
+  if (!mutant.proof.empty())
+    text += wrapped("Nothing can catch it. " + mutant.proof, 0, text_columns());
   if (!result.first.caught_by.empty())
     text += told(result.first, "Caught by ") + right_kernel_told(result, ground, device);
   if (!result.meant.caught_by.empty())
     text += "\n" + told(result.meant, "What is there for this mistake catches it by itself: ");
-  if (!result.complaint.empty()) text += "WRONG: it " + result.complaint + "\n";
+  if (!result.complaint.empty())
+    text += wrapped("WRONG: it " + result.complaint, 0, text_columns());
   return text;
 }
 

@@ -13,7 +13,7 @@ struct EditedLines {
 };
 EditedLines edited_lines(const std::string& source, const Mutant& mutant);
 
-/// Lines of at most 100 columns, but for those of the source.
+/// Lines of at most text_columns(), but for those of the source.
 std::string story_of(const HuntResult& result, HuntingGround& ground, Device& device);
 
 }  // namespace paged

@@ -89,7 +89,7 @@ void print(const CheckRequest& request, const std::vector<CheckResult>& results,
 
 /// What is tried now, for the progress line.
 std::string text_of(const Stage& stage, const PlannedTry& planned) {
-  return stage.name + ", " + planned.invariant->id + ", " + planned.c->name;
+  return stage.name + ", " + planned.invariant->id + ", " + planned.c.name();
 }
 
 int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {

@@ -6,6 +6,7 @@
 #include "tests/harness/named_cases.h"
 #include "tests/harness/stage_run.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
 
@@ -36,10 +37,11 @@ std::string share_of(std::uint64_t useful, std::uint64_t moved) {
 }
 
 TextTable table_of_counts(std::vector<std::string> heading) {
+  const std::size_t keys = heading.size();
   for (const char* name : {"loads", "sectors", "useful", "stores", "sectors", "shared loads",
-                           "wavefronts", "stores", "wavefronts", "barriers", "shuffles"})
+                           "wavefronts", "shared stores", "wavefronts", "barriers", "shuffles"})
     heading.emplace_back(name);
-  return TextTable(std::move(heading));
+  return TextTable(std::move(heading), keys);
 }
 
 /// The columns of table_of_counts() but the first ones.
@@ -87,8 +89,10 @@ std::string text_of(const Flops& flops, const Counts& counted) {
 }
 
 void print(const CountRun& run) {
-  std::cout << "stage " << run.stage_number << " (" << run.stage << ") on " << run.case_name << ": "
-            << coloured(verdict(run), run.held() ? Colour::good : Colour::bad) << '\n';
+  std::cout << coloured(wrapped("stage " + std::to_string(run.stage_number) + " (" + run.stage +
+                                    ") on " + run.case_name + ": " + verdict(run),
+                                0, text_columns(), 2),
+                        run.held() ? Colour::good : Colour::bad);
   for (const std::string& fault : run.faults) std::cout << fault << '\n';
   const CountsByPhase& predicted = run.predicted ? *run.predicted : run.counted.phases;
   TextTable phases = table_of_counts({"phase"});
@@ -97,7 +101,8 @@ void print(const CountRun& run) {
       add_row(phases, {name_of(phase)}, run.counted.phases[phase], predicted[phase]);
   add_row(phases, {"all"}, run.counted.phases.total(), predicted.total());
   phases.print(std::cout);
-  if (run.flops) std::cout << text_of(*run.flops, run.counted.phases.total()) << '\n';
+  if (run.flops)
+    std::cout << wrapped(text_of(*run.flops, run.counted.phases.total()), 0, text_columns(), 2);
   std::cout << '\n';
   TextTable lines = table_of_counts({"line", "phase"});
   for (const CountedLine& line : run.counted.lines)

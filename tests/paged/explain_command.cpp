@@ -38,7 +38,7 @@ int run(const ExplainOptions& options) {
   const std::unique_ptr<Device> device = make_device(Backend::cpu);
   KernelUnderTest kernel(stages(Backend::cpu).back(), *device);
   std::cout << (invariant == nullptr ? page_of_invariants(kernel)
-                                     : explanation_of(*invariant, kernel));
+                                     : explanation_of(*invariant, kernel, text_columns()));
   return kAllHeld;
 }
 

@@ -72,10 +72,11 @@ std::string name_of(const StageRun& run) {
 }
 
 void print(const std::vector<StageRun>& runs) {
-  TextTable table({"stage", "case", "backend", "largest error", "of its bound", "result"});
+  const std::string backend = runs.empty() ? "" : runs.front().backend;
+  TextTable table({"stage on " + backend, "case", "error", "of bound", "result"});
   for (const StageRun& run : runs)
     table.add_row(
-        {name_of(run), run.case_name, run.backend, short_number(run.comparison.max_abs_error),
+        {name_of(run), run.case_name, short_number(run.comparison.max_abs_error),
          percentage(run.comparison.bound_used), run.comparison.passed ? "passed" : "FAILED"},
         run.comparison.passed ? Colour::plain : Colour::bad);
   table.print(std::cout);

@@ -5,14 +5,18 @@
 #include "tests/harness/case_builder.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
+
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 namespace paged {
 namespace {
@@ -62,25 +66,31 @@ std::int64_t bytes(const DecodeProblem& problem, std::int64_t element) {
   return element * static_cast<std::int64_t>(size_in_bytes(problem.cache()));
 }
 
+/// Lines that fit the terminal; in a file they stay as they are.
+std::string on_terminal(const std::string& lines) {
+  return isatty(STDOUT_FILENO) == 1 ? wrapped(lines, 0, text_columns(), 7) : lines;
+}
+
 void print_token(const DecodeProblem& problem, const HeadAttention& attention, int seq, int kv_head,
                  int token) {
   const int page = token / problem.block_size;
   const int offset = token % problem.block_size;
   const int block = problem.block_table(seq)[page];
   const int x = key_vector_width(static_cast<int>(size_in_bytes(problem.cache())));
-  std::cout << "token " << token << " -> logical block " << page << " (" << token << " / "
-            << problem.block_size << "), offset " << offset << " (" << token << " % "
-            << problem.block_size << "), physical block " << block << " (block_table[" << page
-            << "])\n";
   const std::int64_t key = key_index(problem, block, kv_head, offset, 0);
   const std::int64_t value = value_index(problem, block, kv_head, offset, 0);
-  std::cout << "key,   dimension 0: element " << key << ", byte " << bytes(problem, key)
-            << " of the key cache; " << x << " dimensions lie together, each further group "
-            << bytes(problem, static_cast<std::int64_t>(x) * problem.block_size)
-            << " bytes further\n";
-  std::cout << "value, dimension 0: element " << value << ", byte " << bytes(problem, value)
-            << " of the value cache; the next dimension lies " << bytes(problem, problem.block_size)
-            << " bytes further\n";
+  std::ostringstream lines;
+  lines << "token " << token << " -> logical block " << page << " (" << token << " / "
+        << problem.block_size << "), offset " << offset << " (" << token << " % "
+        << problem.block_size << "), physical block " << block << " (block_table[" << page
+        << "])\n";
+  lines << "key,   dimension 0: element " << key << ", byte " << bytes(problem, key)
+        << " of the key cache; " << x << " dimensions lie together, each further group "
+        << bytes(problem, static_cast<std::int64_t>(x) * problem.block_size) << " bytes further\n";
+  lines << "value, dimension 0: element " << value << ", byte " << bytes(problem, value)
+        << " of the value cache; the next dimension lies " << bytes(problem, problem.block_size)
+        << " bytes further\n";
+  std::cout << on_terminal(lines.str());
   std::cout << "logit " << decimal(attention.logits[token]) << ", weight "
             << decimal(attention.weights[token]) << " (reference)\n";
 }

@@ -14,7 +14,7 @@ struct ProcessResult {
 };
 
 /// Of the terminal that a process may have.
-inline constexpr unsigned short kTerminalColumns = 90;
+inline constexpr unsigned short kTerminalColumns = 80;
 
 enum class OutputKind { file, terminal, full_device };
 

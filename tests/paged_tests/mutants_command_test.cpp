@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace paged {
 namespace {
 
@@ -118,6 +120,42 @@ TEST_F(MutantsCommandTest, RefusesWrongRequests) {
   EXPECT_NE(sizes.err.find("worked-example-1-gqa"), std::string::npos) << sizes.err;
   EXPECT_EQ(run_paged({"mutants", "--sneeds", "1"}).exit_status, 2);
   EXPECT_EQ(run_paged({"mutants", "--merge", file("none.json")}).exit_status, 2);
+}
+
+/// One line with the names that are like it, and where all are; also beside a name that is right.
+TEST_F(MutantsCommandTest, AWrongNameIsToldItsNeighbours) {
+  struct Wrong {
+    const char* name;
+    const char* near;
+  };
+  for (const Wrong& wrong :
+       {Wrong{"softmax-sum-el", "softmax-sum-le"}, Wrong{"no-table", "qk-no-table"},
+        Wrong{"QK-no-scale", "qk-no-scale"}}) {
+    const ProcessResult result =
+        run_paged({"mutants", "--mutant", "qk-page-le", "--mutant", wrong.name});
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    for (const std::string& part :
+         {"'" + std::string(wrong.name) + "'", std::string("did you mean "),
+          std::string(wrong.near), std::string("paged mutants --list")})
+      EXPECT_NE(result.err.find(part), std::string::npos) << part << " not in " << result.err;
+  }
+  const ProcessResult unlike = run_paged({"mutants", "--mutant", "zzzzzzzz"});
+  EXPECT_EQ(unlike.err.find("did you mean"), std::string::npos) << unlike.err;
+  EXPECT_NE(unlike.err.find("paged mutants --list"), std::string::npos) << unlike.err;
+}
+
+TEST_F(MutantsCommandTest, ListsNamesAndMistakes) {
+  const ProcessResult all = run_paged({"mutants", "--list"});
+  EXPECT_EQ(all.exit_status, 0) << all.err;
+  EXPECT_GT(std::count(all.out.begin(), all.out.end(), '\n'), 150);
+  EXPECT_NE(all.out.find("\nqk-no-scale "), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find(" the softmax scale is dropped\n"), std::string::npos) << all.out;
+  const ProcessResult group = run_paged({"mutants", "--list", "--group", "pv"});
+  EXPECT_EQ(group.out.find("\nqk-"), std::string::npos) << group.out;
+  EXPECT_NE(group.out.find("\npv-no-table "), std::string::npos) << group.out;
+  EXPECT_EQ(run_paged({"mutants", "--list", "--mutant", "qk-no-scale"}).exit_status, 2);
 }
 
 TEST_F(MutantsCommandTest, HelpIsItsOwn) {

@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/source_edit.h"
 #include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
 
@@ -12,12 +13,9 @@ namespace paged::labs {
 namespace {
 
 std::string with_edit(const std::string& text, const SourceEdit& edit) {
-  std::size_t position = std::string::npos;
-  for (int i = 0; i < edit.nth; ++i) {
-    position = text.find(edit.text, i == 0 ? 0 : position + edit.text.size());
-    if (position == std::string::npos)
-      throw InputError("the text that the mistake replaces is no longer in " + edit.file);
-  }
+  const std::size_t position = nth_place(text, edit.text, edit.nth);
+  if (position == std::string::npos)
+    throw InputError("the text that the mistake replaces is no longer in " + edit.file);
   std::string edited = text;
   return edited.replace(position, edit.text.size(), edit.replacement);
 }

@@ -1,11 +1,11 @@
-#include "tests/harness/combined_answer.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/moved_problem.h"
 #include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/replaced_values.h"
 
-#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace paged {
 namespace {
@@ -40,26 +40,15 @@ std::string refuses(const DecodeProblem& problem) {
 }
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
-  const StageArithmetic& arithmetic = kernel.stage().arithmetic;
-  const DecodeProblem still = with_logits_moved(c.problem, 0);
-  const DecodeOutputs before = kernel.run(still);
-  const ReferenceAnswer answer = reference_answer(still, arithmetic);
-  Verdict worst;
   // Some within the range of exp() in f32, some beyond it.
-  for (const double shift : {-40.0, 40.0, -200.0, 200.0}) {
-    const DecodeProblem moved = with_logits_moved(c.problem, key_for(c.problem, shift));
-    const ReferenceAnswer expected =
-        combined_answer(reference_answer(moved, arithmetic), {{1, &before, &answer}});
-    Verdict verdict = Verdict::of(compare(moved, kernel.run(moved), expected), moved);
-    if (!verdict.held) {
-      verdict.message = "with all logits moved by about " + std::to_string(std::lround(shift)) +
-                        " (the output without that stands for the reference): " + verdict.message;
-      return verdict;
-    }
-    worst.bound_used = std::max(worst.bound_used, verdict.bound_used);
-    worst.max_abs_error = std::max(worst.max_abs_error, verdict.max_abs_error);
-  }
-  return worst;
+  constexpr double kShifts[] = {-40, 40, -200, 200};
+  return try_moved_problems(
+      kernel, with_logits_moved(c.problem, 0), std::size(kShifts), [&](int i) {
+        return MovedProblem{"with all logits moved by about " +
+                                std::to_string(std::lround(kShifts[i])) +
+                                " (the output without that stands for the reference)",
+                            with_logits_moved(c.problem, key_for(c.problem, kShifts[i]))};
+      });
 }
 
 std::string example(KernelUnderTest& kernel) {

@@ -1,6 +1,6 @@
-#include "tests/harness/combined_answer.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
+#include "tests/harness/invariants/moved_problem.h"
 #include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/random.h"
 #include "tests/harness/replaced_values.h"
@@ -33,31 +33,19 @@ std::string refuses(const DecodeProblem& problem) {
 }
 
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t seed) {
-  const StageArithmetic& arithmetic = kernel.stage().arithmetic;
-  const DecodeOutputs before = kernel.run(c.problem);
-  const ReferenceAnswer answer = reference_answer(c.problem, arithmetic);
   Random random(seed * 5 + 3);
-  Verdict worst;
-  for (const bool reversed : {true, false}) {
+  return try_moved_problems(kernel, c.problem, 2, [&](int i) {
+    const bool reversed = i == 0;
     std::vector<std::vector<std::int32_t>> orders;
     for (const int seq_len : c.problem.seq_lens) {
       orders.push_back(random.permutation(seq_len));
       if (reversed) std::iota(orders.back().rbegin(), orders.back().rend(), 0);
     }
-    const DecodeProblem moved = with_tokens_moved(c.problem, orders);
-    const ReferenceAnswer expected =
-        combined_answer(reference_answer(moved, arithmetic), {{1, &before, &answer}});
-    Verdict verdict = Verdict::of(compare(moved, kernel.run(moved), expected), moved);
-    if (!verdict.held) {
-      verdict.message =
-          std::string("with the tokens ") + (reversed ? "in reverse" : "in random order") +
-          " (the output in the old order stands for the reference): " + verdict.message;
-      return verdict;
-    }
-    worst.bound_used = std::max(worst.bound_used, verdict.bound_used);
-    worst.max_abs_error = std::max(worst.max_abs_error, verdict.max_abs_error);
-  }
-  return worst;
+    return MovedProblem{std::string("with the tokens ") +
+                            (reversed ? "in reverse" : "in random order") +
+                            " (the output in the old order stands for the reference)",
+                        with_tokens_moved(c.problem, orders)};
+  });
 }
 
 std::string example(KernelUnderTest& kernel) {
