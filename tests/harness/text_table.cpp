@@ -28,7 +28,7 @@ constexpr std::size_t kGap = 2;
 /// Columns that a text must have to be read when it is broken.
 constexpr std::size_t kLeastText = 24;
 constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max() / 2;
-constexpr std::size_t kLeastColumns = 80;
+constexpr std::size_t kNarrowestTerminal = 80;
 
 std::size_t width_of_all(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
@@ -50,7 +50,7 @@ std::size_t columns_of_terminal() {
 /// What a row may take: in a file, anything.
 std::size_t terminal_columns() {
   const std::size_t columns = columns_of_terminal();
-  return columns == 0 ? kAnyWidth : std::max(columns, kLeastColumns);
+  return columns == 0 ? kAnyWidth : std::max(columns, kNarrowestTerminal);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ bool wants_colour() {
 std::size_t text_columns() {
   constexpr std::size_t kMost = 120;
   const std::size_t columns = columns_of_terminal();
-  return columns == 0 ? kPageColumns : std::clamp(columns, kLeastColumns, kMost);
+  return columns == 0 ? kPageColumns : std::clamp(columns, kNarrowestTerminal, kMost);
 }
 
 std::string coloured(const std::string& text, Colour colour) {
