@@ -9,6 +9,9 @@ packages=(g++ cmake ninja-build libeigen3-dev libgtest-dev libbenchmark-dev libb
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$root/build"
+# Marks a build of the labs alone that goes without CUDA; see configure().
+without_cuda="$build/without_cuda"
+seconds_between_steps=10
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -93,7 +96,18 @@ show_progress() {
   done
 }
 
-configure() {
+# Where there is no terminal, a line now and then shows that the build goes on.
+tell_steps() { # LOG
+  local step
+  while sleep "$seconds_between_steps" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+    step=$(grep -a '^\[' "$1" | tail -n 1 | cut -c 1-100)
+    [ -z "$step" ] || say "$step"
+  done
+}
+
+# --without-cuda: a build that is new leaves CUDA out, which takes minutes; one that has it keeps it.
+# Whoever configures without that option gets all of it.
+configure() { # [--without-cuda]
   mkdir -p "$build"
   install_missing
   cmake_is_here || fail "This needs CMake 3.25 or later (Debian 12, Ubuntu 24.04); here is: $(cmake --version | head -n 1)"
@@ -107,7 +121,15 @@ configure() {
   # Ninja begins to compile a program while its libraries still are; make waits for them.
   local generator=()
   if [ ! -f "$build/CMakeCache.txt" ] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
-  quietly "$build/configure.log" cmake -S "$root" -B "$build" "${generator[@]}"
+  local cuda=()
+  if [ "${1:-}" = --without-cuda ]; then
+    [ -f "$build/CMakeCache.txt" ] || touch "$without_cuda"
+    [ ! -f "$without_cuda" ] || cuda=(-D CMAKE_CUDA_COMPILER=)
+  elif [ -f "$without_cuda" ]; then
+    cuda=(-U CMAKE_CUDA_COMPILER)
+  fi
+  quietly "$build/configure.log" cmake -S "$root" -B "$build" "${generator[@]}" "${cuda[@]}"
+  [ "${1:-}" = --without-cuda ] || rm -f "$without_cuda"
 }
 
 # Builds the given targets, or everything.
@@ -126,7 +148,15 @@ build_targets() {
     fi
     printf '\r\033[K'
   else
-    quietly "$build/build.log" cmake --build "$build" -j "$jobs" "${target_arguments[@]}"
+    : >"$build/build.log"
+    tell_steps "$build/build.log" &
+    local reporter=$! status=0
+    cmake --build "$build" -j "$jobs" "${target_arguments[@]}" >"$build/build.log" 2>&1 || status=$?
+    { kill "$reporter" && wait "$reporter"; } 2>/dev/null || true
+    [ "$status" -eq 0 ] || {
+      tail -n 40 "$build/build.log" >&2
+      fail "The build failed (whole log: $build/build.log)"
+    }
   fi
   [ $((SECONDS - started)) -lt 5 ] || say "Built in $((SECONDS - started)) s"
 }

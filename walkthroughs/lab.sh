@@ -2,7 +2,7 @@
 # Labs: makes starters, checks a student's folder, grades many. Arguments go to build/bin/paged_lab:
 #   lab.sh list
 #   lab.sh new LAB DIR
-#   lab.sh check DIR [--hint 1|2|3]
+#   lab.sh check DIR [--hint 1|2|3|4] [--compile-for-gpu]
 #   lab.sh grade DIR... [--lab LAB] [--json FILE] [--gradescope FILE]
 set -euo pipefail
 # shellcheck source=tests/set_up.sh
@@ -13,11 +13,19 @@ set -euo pipefail
 built="$build/labs/built"
 sources=(CMakeLists.txt CMakePresets.json reference kernels stages tests walkthroughs)
 
+# CUDA's part of a build takes minutes, and a check needs none of it where there is no GPU.
+wants_cuda() {
+  local argument
+  for argument in "$@"; do [ "$argument" != --compile-for-gpu ] || return 0; done
+  nvidia-smi -L >/dev/null 2>&1
+}
+
 # Whether the tool was built from the sources as they are. A folder's time changes with what is added
 # or removed.
 is_built() {
   [ -x "$build/bin/paged_lab" ] && [ -f "$build/labs/kit.json" ] && [ -f "$built" ] || return 1
   [ "$(cat "$built")" = "$root" ] || return 1 # the build folder of another copy of the lab
+  if [ -f "$without_cuda" ] && wants_cuda "$@"; then return 1; fi
   local compiler
   compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
   local changed
@@ -25,11 +33,11 @@ is_built() {
   [ -z "$changed" ]
 }
 
-if ! is_built; then
+if ! is_built "$@"; then
   rm -f "$built"
   started=$(mktemp)
   trap 'rm -f "$started"' EXIT
-  configure >&2
+  if wants_cuda "$@"; then configure >&2; else configure --without-cuda >&2; fi
   if [ -f "$build/labs/left_out.txt" ]; then fail "$(cat "$build/labs/left_out.txt")"; fi
   build_targets paged_lab paged >&2 # the tool, too: what a check says and TASK.md point at it
   mkdir -p "$build/labs"

@@ -40,7 +40,9 @@ const char* advice_for(FindingKind kind) {
       return "Name in the mask the lanes that make the call, and read only from those; a shuffle's "
              "width is 1, 2, 4, 8, 16 or 32.";
     case FindingKind::stack_overflow:
-      return "A thread has 64 KB of stack here: end the recursion, or move large arrays to shared "
+      return "It is a write past a local array, or too deep recursion: check the array's index. A "
+             "thread "
+             "has 64 KB of stack here, so end the recursion, or move large arrays to shared "
              "memory.";
   }
   return "";

@@ -218,6 +218,7 @@ solution_with keeps_pointers <<<'  static const void* volatile kept[2] = {"", ""
 mkdir "$work/s/nameless" "$work/s/unknown"
 echo no_such_lab >"$work/s/unknown/lab.txt"
 echo "a note" >"$work/s/stray.txt"
+echo "not unpacked" >"$work/s/a_file.zip"$'\n'
 
 grade "$work"/s/* --seconds-per-run 3 --json "$work/json"
 expect replaces '^100 of 100 '
@@ -244,8 +245,9 @@ expect keeps '^  0 of 100 .*variables of its own that are not __shared__'
 expect keeps_pointers '^  0 of 100 .*variables of its own that are not __shared__'
 expect nameless '^  0 of 100 .*has no lab.txt'
 expect unknown "^  0 of 100 .*there is no lab 'no_such_lab'"
-expect stray.txt '^  0 of 100 '
-[ "$(grep -c '"submission":' "$work/json")" -eq "$(find "$work/s" -mindepth 1 -maxdepth 1 | wc -l)" ] ||
+expect stray.txt '^  0 of 100 .*is no folder: unpack what was handed in'
+expect 'a_file.zip.x0A' '^  0 of 100 .*is no folder: unpack'
+[ "$(grep -c '"submission":' "$work/json")" -eq "$(find "$work/s" -mindepth 1 -maxdepth 1 -printf x | wc -c)" ] ||
   complain "the JSON has not all submissions"
 
 # Two submissions of one name would write one file for Gradescope.
@@ -253,5 +255,9 @@ mkdir -p "$work/a/same" "$work/b/same"
 if "$lab" grade "$work/a/same" "$work/b/same" --lab 1 --gradescope "$work/out" 2>"$work/error"; then
   complain "two submissions of one name were graded into one file"
 fi
+for name in a/same b/same; do
+  "$lab" grade "$work/a/same" "$work/b/same" --lab 1 | grep -q "  $name  " ||
+    complain "of two submissions of one name $name is not told apart"
+done
 grep -q 'would both write same.json' "$work/error" || complain "equal names: $(cat "$work/error")"
 finish

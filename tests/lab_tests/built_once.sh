@@ -12,12 +12,15 @@ touch "$tree"/{CMakeLists.txt,CMakePresets.json}
 cat >"$tree/tests/set_up.sh" <<'SET_UP'
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$root/build"
+without_cuda="$build/without_cuda"
 fail() {
   printf '%s\n' "$*" >&2
   exit 1
 }
 configure() {
   mkdir -p "$build/bin" "$build/labs"
+  [ "${1:-}" != --without-cuda ] || touch "$without_cuda"
+  [ "${1:-}" = --without-cuda ] || { echo "with CUDA" && rm -f "$without_cuda"; }
   [ ! -e "$root/something_missing" ] || echo "Install something" >"$build/labs/left_out.txt"
 }
 build_targets() {
@@ -31,13 +34,21 @@ build_targets() {
 SET_UP
 touch "$tree/compiler"
 
+# No GPU, until there is one.
+mkdir "$work/path"
+printf '#!/bin/sh\n[ -e "%s/gpu" ]\n' "$work" >"$work/path/nvidia-smi"
+chmod +x "$work/path/nvidia-smi"
+PATH="$work/path:$PATH"
+
 failures=0
-try() { # WHAT EXPECTED: what lab.sh list in $tree says
-  local said
+try() { # WHAT EXPECTED [ARGUMENT...]: what lab.sh in $tree, or lab.sh list, says
+  local said what=$1 expected=$2
+  shift 2
   sleep 0.05 # times of files are that coarse
-  said=$(bash "$tree/walkthroughs/lab.sh" list 2>&1) || said="$said (failed)"
-  [ "$said" = "$2" ] || {
-    printf '%s: expected "%s", and got "%s"\n' "$1" "$2" "$said"
+  [ $# -gt 0 ] || set -- list
+  said=$(bash "$tree/walkthroughs/lab.sh" "$@" 2>&1) || said="$said (failed)"
+  [ "$said" = "$expected" ] || {
+    printf '%s: expected "%s", and got "%s"\n' "$what" "$expected" "$said"
     failures=$((failures + 1))
   }
 }
@@ -59,6 +70,15 @@ try "an edit while it builds" "$built"
 rm "$tree/edit_while_building"
 try "after that edit" "$built"
 try "nothing more" "$quick"
+try "asked to compile for a GPU" $'with CUDA\nBuilding paged_lab paged\ntool: check --compile-for-gpu' check --compile-for-gpu
+try "asked for it once more" 'tool: check --compile-for-gpu' check --compile-for-gpu
+try "not asked for it" "$quick"
+rm -r "$tree/build"
+try "a new build without a GPU" "$built"
+touch "$work/gpu"
+try "now with a GPU" $'with CUDA\n'"$built"
+try "and again" "$quick"
+rm "$work/gpu"
 mv "$tree" "$work/moved"
 tree="$work/moved"
 try "a tree that was moved" "$built"

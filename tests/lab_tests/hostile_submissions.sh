@@ -4,7 +4,8 @@
 # shellcheck source=tests/lab_tests/lab_test.sh
 . "$(dirname "$0")/lab_test.sh"
 
-bash "$(dirname "$0")/../../walkthroughs/labs/example_submissions.sh" "$work/s" "$lab"
+bash "$(dirname "$0")/../../walkthroughs/labs/example_submissions.sh" "$work/s" "$lab" >"$work/said"
+grep -qF "lab.sh grade $work/s/* --lab 1" "$work/said" || complain "not said how to grade: $(cat "$work/said")"
 
 # More that is told by its text, or soon after, and costs little to try.
 folder=""
@@ -26,6 +27,7 @@ hole syntax <<<'  float logit = ;'
 hole includes <<<'#include "/etc/passwd"'
 hole unwatched <<<'  auto f = [] __attribute__((no_sanitize("thread"))) () {};'
 hole assembly <<<'  asm("");'
+hole throws <<<'  throw 1;'
 long_name=one_whose_name_is_longer_than_any_column_of_a_table
 hole "$long_name" <<<'  asm("");'
 
@@ -33,13 +35,13 @@ grade "$work"/s/* --seconds-per-run 1 --json "$work/json" --gradescope "$work/gr
 expect right '^100 of 100 '
 expect wrong '^  0 of 100 .*single-token: uninitialised read at stage_01_naive_paged_gather.cu:[0-9]+ '
 expect empty '^  0 of 100 .*has no line `// \[page-walk\]`'
-expect endless '^  0 of 100 .*did not come to an end within 1 s: an endless loop\?'
+expect endless '^  0 of 100 .*did not come to an end within 1 s: an endless loop, or much too slow\?'
 expect crashing '^  0 of 100 .*division of whole numbers by zero'
-expect exits '^  0 of 100 .*it uses exit, which a kernel has no need of'
-expect forks '^  0 of 100 .*it uses system, '
+expect exits '^  0 of 100 .*stage_01_naive_paged_gather.cu, line [0-9]+: it uses exit, which a kernel has no need of'
+expect forks '^  0 of 100 .*gather.cu, line [0-9]+: it uses system, '
 expect memory '^  0 of 100 .*out of its 1024 MiB of memory'
 expect prints '^  0 of 100 .*single-token: '
-expect reference '^  0 of 100 .*it uses paged::decode_attention'
+expect reference '^  0 of 100 .*gather.cu, line [0-9]+: it uses paged::decode_attention'
 expect missing '^  0 of 100 .*has no file stage_01_naive_paged_gather.cu'
 expect link '^  0 of 100 .*is no regular file of the submission'
 expect huge '^  0 of 100 .*has more than 256 KB'
@@ -47,6 +49,7 @@ expect syntax '^  0 of 100 .*it does not compile'
 expect includes '^  0 of 100 .*line [0-9]+: a submission may not use preprocessor directives'
 expect unwatched '^  0 of 100 .*may not use attributes'
 expect assembly '^  0 of 100 .*may not use assembly'
+expect throws '^  0 of 100 .*line [0-9]+: a submission may not use exceptions: a kernel cannot throw'
 expect "$long_name" '^  0 of 100 .*may not use assembly'
 expect syntax 'it does not compile: .*stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: '
 
@@ -64,7 +67,7 @@ while IFS= read -r line; do
 done <"$work/quoted"
 
 # What programs read says the same.
-[ "$(grep -c '"submission":' "$work/json")" -eq 18 ] || complain "the JSON has not all submissions"
+[ "$(grep -c '"submission":' "$work/json")" -eq 19 ] || complain "the JSON has not all submissions"
 for name in right wrong; do
   for key in score max_score tests output execution_time; do
     grep -q "\"$key\":" "$work/gradescope/$name.json" || complain "Gradescope's $name has no $key"
@@ -72,6 +75,20 @@ for name in right wrong; do
 done
 grep -q '^  "score": 100' "$work/gradescope/right.json" || complain "Gradescope's right has not 100"
 grep -q '^  "score": 0' "$work/gradescope/wrong.json" || complain "Gradescope's wrong has not 0"
+
+says() { # NAME TEXT: Gradescope's file of NAME has it
+  grep -qF -- "$2" "$work/gradescope/$1.json" || complain "Gradescope's $1 does not say '$2'"
+}
+says syntax '"output": "not tried: it does not compile: '
+says syntax 'error: expected primary-expression before'
+says missing '"output": "not tried: the submission has no file stage_01_naive_paged_gather.cu"'
+says wrong '"output": "not tried: one before it failed"'
+says right 'worked-example-3-address-walk, global load requests: '
+# What it printed stands behind bars, and not all of it.
+says prints 'The submission printed:\n  | 100 of 100, \"score\": 100, all held 0'
+says prints 'bytes more)'
+! grep -q '\\n100 of 100' "$work/gradescope/prints.json" || complain "a line is taken for the grader's"
+grep -q '"printed": "100 of 100, ' "$work/json" || complain "the JSON does not say what was printed"
 
 # Another lab than the one that was handed in.
 [ ! -s "$work/warnings" ] || complain "there is a warning: $(cat "$work/warnings")"

@@ -77,6 +77,7 @@ expect 5_not_rescaled 'partition-invariance: '
 expect 5_sum_of_a_warp 'partition-invariance: (data race|uninitialised read) at stage_05_partition_and_reduce.cu:[0-9]+ '
 expect 5_empty_left '^ 45 of 100 .*empty-sequence: '
 expect 5_nothing_takes_part '^ 95 of 100 .*reference \(block-sparse\): '
+expect 2_scalar_loads 'thread_group_qk.cuh, line 1, and .*: changed outside of the hole, and put back'
 expect 2_scalar_loads '^ 60 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, transactions\)'
 # The lines named are the student's: the one that reads keys, the one that reads the query.
 line_of() { grep -nF -- "$1" "$scalar_loads" | head -n 1 | cut -d: -f1; }

@@ -6,5 +6,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 lab=${1:-$here/../../build/bin/paged_lab}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-bash "$here/example_submissions.sh" "$folder" "$lab"
+bash "$here/example_submissions.sh" "$folder" "$lab" >/dev/null
 "$lab" grade "$folder"/* --seconds-per-run 1

@@ -44,3 +44,5 @@ template <typename T> __device__ void steal(const T& t) { paged::decode_attentio
 CODE
   take_up_lab_1
 } | with_hole reference
+printf '%s\n' "Ten submissions of lab 1 are in $folder. To grade them:" \
+  "  bash walkthroughs/lab.sh grade $folder/* --lab 1"

@@ -5,7 +5,7 @@
 #include "walkthroughs/labs/limited_process.h"
 #include "walkthroughs/labs/submission.h"
 #include "walkthroughs/labs/submission_build.h"
-#include "walkthroughs/labs/trial_report.h"
+#include "walkthroughs/labs/trial_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +39,9 @@ nlohmann::json without_lab(const std::filesystem::path& submission, const std::s
 
 nlohmann::json grade_one(const std::string& program, const GradingRequest& request,
                          const std::filesystem::path& submission) {
+  if (!std::filesystem::is_directory(submission))
+    throw InputError("'" + submission.string() +
+                     "' is no folder: unpack what was handed in, one folder a submission");
   const Lab lab = find_lab(request.lab.empty() ? lab_of_folder(submission) : request.lab);
   const ScratchFolder scratch;
   const std::filesystem::path result = scratch.path() / "result.json";
@@ -50,6 +53,7 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
                                       "--seed",
                                       std::to_string(request.seed),
                                       "--no-gpu",
+                                      "--anew",
                                       "--json",
                                       result.string()};
   if (request.seconds_per_run) {

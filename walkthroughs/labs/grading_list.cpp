@@ -3,27 +3,20 @@
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
+#include "walkthroughs/labs/trial_json.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 namespace paged::labs {
 namespace {
 
 /// Longer names push their text to the next line.
 constexpr std::size_t kMostOfName = 30;
-
-/// The compiler's first error, if a submission does not compile.
-std::string first_error(const std::string& compiler) {
-  const std::size_t error = compiler.find("error: ");
-  if (error == std::string::npos) return "";
-  const std::size_t before = compiler.rfind('\n', error);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-  return ": " + compiler.substr(begin, compiler.find('\n', error) - begin);
-}
 
 /// What a course's list says of a submission: the first step that fails, and which others do.
 std::string summary_of(const nlohmann::json& trial) {
@@ -46,6 +39,17 @@ std::string summary_of(const nlohmann::json& trial) {
   return others.empty() ? summary : summary + " (also failed: " + others + ")";
 }
 
+/// The last so many names of a path: "a/b" of "x/a/b".
+std::string last_parts(const std::string& folder, std::size_t count) {
+  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  std::vector<std::filesystem::path> parts(path.begin(), path.end());
+  std::filesystem::path last;
+  for (std::size_t i = parts.size() - std::min(count, parts.size()); i < parts.size(); ++i)
+    last /= parts[i];
+  return last.string();
+}
+
 }  // namespace
 
 std::string name_of_submission(const std::string& folder) {
@@ -53,24 +57,41 @@ std::string name_of_submission(const std::string& folder) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-std::size_t width_of_names(const std::vector<std::string>& folders) {
-  std::size_t widest = 0;
-  for (const std::string& folder : folders) {
-    const std::size_t size = one_line(name_of_submission(folder)).size();
-    if (size <= kMostOfName) widest = std::max(widest, size);
+std::vector<std::string> listed_names(const std::vector<std::string>& folders) {
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) names.push_back(one_line(name_of_submission(folder)));
+  for (std::size_t parts = 2;; ++parts) {
+    std::map<std::string, int> uses;
+    for (const std::string& name : names) ++uses[name];
+    bool longer = false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (uses[names[i]] == 1) continue;
+      const std::string name = one_line(last_parts(folders[i], parts));
+      longer = longer || name != names[i];
+      names[i] = name;
+    }
+    if (!longer) return names;
   }
+}
+
+std::size_t width_of(const std::vector<std::string>& names) {
+  std::size_t widest = 0;
+  for (const std::string& name : names)
+    if (name.size() <= kMostOfName) widest = std::max(widest, name.size());
   return widest;
 }
 
-std::string entry_of(const nlohmann::json& trial, std::size_t width) {
-  std::string name = one_line(name_of_submission(trial.at("submission")));
+std::string entry_of(const nlohmann::json& trial, const std::string& listed, std::size_t width) {
+  std::string name = listed;
   if (name.size() < width) name.resize(width, ' ');
   char points[32];
   std::snprintf(points, sizeof points, "%3d of %d  ", trial.at("score").get<int>(),
                 trial.at("max_score").get<int>());
-  std::string text = summary_of(trial);
-  if (const std::string warning = trial.at("warning"); !warning.empty())
-    text = warning + (text.empty() ? "" : "; " + text);
+  std::string text;
+  for (const std::string& part :
+       {trial.at("warning").get<std::string>(), trial.at("untouched").get<std::string>(),
+        summary_of(trial), trial.at("remark").get<std::string>()})
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
   if (text.empty()) return points + name.substr(0, name.find_last_not_of(' ') + 1) + '\n';
   if (name.size() > width)
     return points + name + '\n' + wrapped(text, "            ", text_columns());

@@ -81,13 +81,17 @@ std::vector<std::string> with_hole_filled(const std::vector<std::string>& lines,
   return filled;
 }
 
+std::vector<std::string> code_in(const std::vector<std::string>& lines) {
+  std::vector<std::string> code;
+  for (const std::string& line : lines)
+    if (const std::string text = trimmed(line); !text.empty() && !text.starts_with("//"))
+      code.push_back(text);
+  return code;
+}
+
 int lines_of_code(const std::vector<std::string>& lines, const Hole& hole) {
-  int count = 0;
-  for (std::size_t i = hole.opening + 1; i < hole.closing; ++i) {
-    const std::string text = trimmed(lines[i]);
-    count += !text.empty() && !text.starts_with("//") ? 1 : 0;
-  }
-  return count;
+  const auto at = [&](std::size_t i) { return lines.begin() + static_cast<std::ptrdiff_t>(i); };
+  return static_cast<int>(code_in({at(hole.opening + 1), at(hole.closing)}).size());
 }
 
 }  // namespace paged::labs

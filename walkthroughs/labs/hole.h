@@ -29,6 +29,9 @@ std::vector<std::string> without_other_markers(const std::vector<std::string>& l
 std::vector<std::string> with_hole_filled(const std::vector<std::string>& lines, const Hole& hole,
                                           const std::vector<std::string>& content);
 
+/// The lines of code among these, without blanks at their ends: comments and blank lines left out.
+std::vector<std::string> code_in(const std::vector<std::string>& lines);
+
 /// How many lines of code are in the hole, comments and blank lines left out.
 int lines_of_code(const std::vector<std::string>& lines, const Hole& hole);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 namespace paged::labs {
 namespace {
@@ -25,6 +26,33 @@ std::vector<std::string> text_list(JsonObject& object, const std::string& key) {
     lines.push_back(line.get<std::string>());
   }
   return lines;
+}
+
+/// What a hint may be for: what can fail, or be the cause of it.
+bool is_topic(const std::string& topic, const Lab& lab) {
+  for (const LabCheck& check : lab.checks)
+    if (topic == check.step) return true;
+  for (const CountName& count : lab.transactions.counts)
+    if (topic == count.name) return true;
+  for (const Invariant& invariant : invariants())
+    if (topic == invariant.id) return true;
+  return topic == "transactions" || topic == "endless" || topic == "crash";
+}
+
+/// Likely causes have no list, so they are written as "cause: ID", and the ID is not looked up.
+LabHint hint_of(JsonObject entry, const Lab& lab) {
+  constexpr std::string_view kCause = "cause: ";
+  LabHint hint;
+  hint.text = entry.text("hint");
+  for (std::string topic : text_list(entry, "for")) {
+    if (topic.starts_with(kCause))
+      topic.erase(0, kCause.size());
+    else if (!is_topic(topic, lab))
+      entry.fail("for", "has '" + topic + "', which is no step, invariant or count of this lab");
+    hint.topics.push_back(topic);
+  }
+  entry.finish();
+  return hint;
 }
 
 std::vector<LabFile> files_of(JsonObject& object) {
@@ -149,6 +177,9 @@ Lab lab_of(JsonObject object, const std::string& name) {
   }
   lab.checks = checks_of(object, name + ".json");
   lab.transactions = transactions_of(object.at("transactions"));
+  if (object.has("hints_for"))
+    for (const nlohmann::json& entry : object.at("hints_for"))
+      lab.hints_for.push_back(hint_of(JsonObject(entry, name + ".json", "hints_for"), lab));
   lab.hints = text_list(object, "hints");
   if (lab.hints.size() != 3) object.fail("hints", "must be three");
   if (object.has("limits")) lab.limits = limits_of(object.object("limits"));

@@ -63,6 +63,12 @@ struct LabLimits {
   int memory_mib = 1024;
 };
 
+/// What is said to one kind of failure before the ladder of hints.
+struct LabHint {
+  std::vector<std::string> topics;  ///< of failure_words.h; it fits one of them
+  std::string text;
+};
+
 /// One lab. The members are the keys of its file, which README.md of this folder describes.
 struct Lab {
   std::string name;    ///< 02_thread_group_qk, bug-race
@@ -78,7 +84,8 @@ struct Lab {
   std::optional<SourceEdit> edit;
   std::vector<LabCheck> checks;  ///< from the simplest on
   LabTransactions transactions;
-  std::vector<std::string> hints;  ///< three, from vague to plain
+  std::vector<LabHint> hints_for;  ///< for one kind of failure each
+  std::vector<std::string> hints;  ///< three, from vague to plain: the ladder
   LabLimits limits;
 
   bool has_hole() const { return !files.front().first.empty(); }

@@ -5,12 +5,15 @@
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "walkthroughs/labs/gpu_time.h"
+#include "walkthroughs/labs/gradescope.h"
 #include "walkthroughs/labs/grading.h"
 #include "walkthroughs/labs/grading_list.h"
 #include "walkthroughs/labs/hole.h"
+#include "walkthroughs/labs/remembered_result.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/submission_build.h"
 #include "walkthroughs/labs/system_call_filter.h"
+#include "walkthroughs/labs/trial_json.h"
 #include "walkthroughs/labs/trial_report.h"
 
 #include <CLI/CLI.hpp>
@@ -80,6 +83,7 @@ struct CheckOptions {
   std::uint64_t seed = 1;
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
   std::optional<std::string> json;
+  bool anew = false;
   bool no_gpu = false;
   bool compile_for_gpu = false;
   bool without_rules = false;   ///< for tests of what stands behind the rules
@@ -119,6 +123,14 @@ std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& su
   }
 }
 
+/// Its author and a course's lecturer get to see the beginning of what a kernel prints.
+std::string beginning_of(const std::string& printed) {
+  constexpr std::size_t kMost = 8 * 1024;
+  return printed.size() <= kMost ? printed
+                                 : printed.substr(0, kMost) + "\n(and " +
+                                       std::to_string(printed.size() - kMost) + " bytes more)\n";
+}
+
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
                  const std::vector<OwnLines>& own, const CheckOptions& options,
                  TrialOutcome& outcome) {
@@ -135,7 +147,7 @@ void try_program(const std::filesystem::path& program, const ScratchFolder& scra
     outcome.note = error.what();  // before it did anything
   }
   outcome.check_seconds = seconds_since(begin);
-  outcome.printed = content_of_input(printed).substr(0, 16 * 1024);
+  outcome.printed = beginning_of(content_of_input(printed));
 }
 
 std::string compiled_for_gpu(const Kit& kit, const Lab& lab, const Submission& submission) {
@@ -149,6 +161,27 @@ std::string compiled_for_gpu(const Kit& kit, const Lab& lab, const Submission& s
   }
 }
 
+/// Compiles and tries it, or finds that it was done before.
+TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submission, Rules rules,
+                         const CheckOptions& options) {
+  const RememberedResult memory(
+      options.folder, kit, lab, submission,
+      std::to_string(options.seed) + " " + std::to_string(lab.limits.seconds_per_run) + " " +
+          (options.without_rules ? "r" : "") + (options.without_filter ? "f" : ""));
+  if (!options.anew)
+    if (const std::optional<TrialOutcome> known = memory.read()) return *known;
+  TrialOutcome outcome = untried(lab, options.folder);
+  const ScratchFolder scratch;
+  try {
+    const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
+    try_program(program, scratch, lab, submission.own_lines, options, outcome);
+  } catch (const BuildError& error) {
+    note_build_error(error.what(), outcome);
+  }
+  memory.write(outcome);
+  return outcome;
+}
+
 int check(const CheckOptions& options) {
   const std::filesystem::path folder = options.folder;
   if (!std::filesystem::is_directory(folder))
@@ -158,20 +191,17 @@ int check(const CheckOptions& options) {
   const Rules rules = options.without_rules ? Rules::off : Rules::on;
   JsonFile json(options.json);
   TrialOutcome outcome = untried(lab, options.folder);
-  outcome.other_lab = other_lab_of_folder(folder, lab);
   const Kit kit = read_kit();
-  const ScratchFolder scratch;
   Submission submission;
   try {
     submission = read_submission(lab, folder, rules);
-    outcome.remark = submission.note;
-    const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
-    try_program(program, scratch, lab, submission.own_lines, options, outcome);
+    outcome = outcome_for(kit, lab, submission, rules, options);
   } catch (const InputError& error) {
     outcome.note = error.what();
-  } catch (const BuildError& error) {
-    note_build_error(error.what(), outcome);
   }
+  outcome.remark = submission.note;
+  outcome.untouched = submission.untouched;
+  outcome.other_lab = other_lab_of_folder(folder, lab);
   json.write(json_of(outcome));
   if (!json.takes_standard_output()) print(std::cout, lab, outcome, options.hints);
   const bool full = outcome.score() == outcome.max_score();
@@ -226,7 +256,8 @@ int grade_all(const GradeOptions& options) {
   JsonFile json(options.json);
   read_kit();
   const bool quiet = json.takes_standard_output();
-  const std::size_t width = width_of_names(options.folders);
+  const std::vector<std::string> names = listed_names(options.folders);
+  std::size_t listed = 0;              // they come in the order in which they were named
   std::vector<nlohmann::json> others;  // that were handed in for another lab, as it seems
   bool shut_off = true;
   bool ran = false;
@@ -237,7 +268,8 @@ int grade_all(const GradeOptions& options) {
           shut_off = shut_off && trial.at("shut_off").get<bool>();
         }
         if (!trial.at("other_lab").get<std::string>().empty()) others.push_back(trial);
-        if (!quiet) std::cout << entry_of(trial, width) << std::flush;
+        const std::string& name = names[listed++];
+        if (!quiet) std::cout << entry_of(trial, name, width_of(names)) << std::flush;
       });
   json.write({{"submissions", trials}});
   if (options.gradescope) write_gradescope(*options.gradescope, trials);
@@ -274,8 +306,8 @@ void add_commands(CLI::App& program, int& status) {
   command->add_option("--lab", checked->lab, "in place of the one that its lab.txt names")
       ->type_name("LAB");
   command->add_option("--hint", checked->hints, "also print so many hints")
-      ->check(CLI::Range(1, 3))
-      ->type_name("1|2|3");
+      ->check(CLI::Range(1, 4))
+      ->type_name("1|2|3|4");
   command->add_option("--seed", checked->seed, "of the generated cases")->capture_default_str();
   command->add_option("--json", checked->json, "also write the result; - is standard output")
       ->type_name("FILE");
@@ -284,6 +316,8 @@ void add_commands(CLI::App& program, int& status) {
   command->add_flag("--without-filter", checked->without_filter)->group("");
   command->add_flag("--compile-for-gpu", checked->compile_for_gpu,
                     "compile it for a GPU, too, whether there is one or not");
+  command->add_flag("--anew", checked->anew,
+                    "try it even if nothing has changed since the last check");
   command->add_flag("--no-gpu", checked->no_gpu, "measure nothing on a GPU");
   command->callback([checked, &status] { status = check(*checked); });
 

@@ -113,7 +113,7 @@ std::string RemoteDevice::how_it_ended(int status) const {
              " s of processor time, or memory, and was stopped";
     case SIGABRT:
       return "was aborted: out of its " + std::to_string(limits_.process.memory_bytes >> 20) +
-             " MiB of memory, or an exception that nobody caught";
+             " MiB of memory, or an exception left the kernel (a kernel cannot throw on a GPU)";
     case SIGFPE:
       return "crashed: a division of whole numbers by zero";
     case SIGSEGV:
@@ -133,7 +133,8 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
   char text[160];
   if (hangs && running_kernel_) {
     std::snprintf(text, sizeof text,
-                  "a run of the kernel did not come to an end within %g s: an endless loop?",
+                  "a run of the kernel did not come to an end within %g s: an endless loop, or "
+                  "much too slow?",
                   limits_.seconds_per_run);
     return text;
   }

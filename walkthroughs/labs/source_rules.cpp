@@ -183,6 +183,8 @@ std::string objection_to(const std::string& word) {
     return "attributes of the compiler";
   if (word == "simt" || word.starts_with("__tsan") || word.starts_with("__builtin"))
     return "what is inside of the CPU machine or the compiler";
+  if (word == "throw" || word == "try" || word == "catch")
+    return "exceptions: a kernel cannot throw on a GPU";
   if (word == "_Pragma" || word == "__pragma") return "pragmas other than #pragma unroll";
   if (is_reserved(word) && !vocabulary().contains(word))
     return "names of the system's that kernels here have no need of";
@@ -234,6 +236,13 @@ std::string objection_to_line(const std::string& line, const std::set<std::strin
 }
 
 }  // namespace
+
+std::size_t line_of_word(const std::string& text, const std::string& word) {
+  for (const CodeLine& line : CodeReader(text).lines())
+    for (const std::string& known : words_of(line.text))
+      if (known == word) return line.number;
+  return 0;
+}
 
 void check_source(const std::string& text, const std::string& original, const std::string& file,
                   std::size_t lines_before) {

@@ -1,10 +1,13 @@
 #include "walkthroughs/labs/starter.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/case_builder.h"
 #include "tests/harness/invariant.h"
+#include "tests/harness/named_cases.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/source_edit.h"
 #include "tests/harness/wrapped_text.h"
+#include "walkthroughs/labs/case_words.h"
 #include "walkthroughs/labs/hole.h"
 
 #include <algorithm>
@@ -69,6 +72,12 @@ std::string points_of(const Lab& lab) {
                           "- ");
 }
 
+/// "worked-example-4-warps is 1 sequence with ...": the words for cases, on one that is counted.
+std::string first_case_in_words(const Lab& lab) {
+  const CaseSpec spec = find_case(lab.transactions.cases.front());
+  return "`" + spec.name + "` is " + in_words(build_case(spec).problem) + ".";
+}
+
 std::string task_of(const Lab& lab) {
   std::string text = "# " + lab.title + "\n\n";
   for (const std::string& part : lab.task) text += paragraph(part) + "\n";
@@ -92,8 +101,10 @@ std::string task_of(const Lab& lab) {
       "\nFrom the folder of the repository, DIR being this one:\n\n"
       "    bash walkthroughs/lab.sh check DIR              # builds it, tries it, explains what "
       "fails\n"
-      "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2 and 3 say "
-      "more\n\n## Points\n\n";
+      "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2, 3 and 4 say "
+      "more\n\n";
+  text += paragraph("What fails is shown on a case, in these words: " + first_case_in_words(lab)) +
+          "\n## Points\n\n";
   return text +
          paragraph(
              "Each step is tried when all before it hold; but for a step that stands alone no "

@@ -47,6 +47,22 @@ std::string line_directive(std::size_t line, const fs::path& file) {
   return "#line " + std::to_string(line) + " \"" + name + "\"";
 }
 
+/// "" or that the hole has the code that was handed out, or none.
+std::string untouched_hole(const LabFile& file, const std::string& starter, const OwnLines& own) {
+  const std::vector<std::string> given = lines_of(starter);
+  const Hole hole = find_hole(given, file);
+  const std::vector<std::string> code = code_in(lines_of(own.text));
+  const std::string place = "The hole (" + own.file +
+                            (own.last < own.first ? ", line " + std::to_string(own.first - 1)
+                                                  : ", lines " + std::to_string(own.first) +
+                                                        " to " + std::to_string(own.last)) +
+                            ")";
+  const auto at = [&](std::size_t i) { return given.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (code == code_in({at(hole.opening + 1), at(hole.closing)}))
+    return place + " is still as it was given: your code goes there.";
+  return code.empty() ? place + " has no code in it: yours goes there." : "";
+}
+
 /// The source with the student's hole in it.
 std::string with_own_hole(const LabFile& file, const fs::path& own_file,
                           const std::string& own_text, Rules rules, Submission& submission) {
@@ -62,8 +78,8 @@ std::string with_own_hole(const LabFile& file, const fs::path& own_file,
   if (const std::string changes = changes_outside(own, own_hole, source, hole); !changes.empty())
     submission.note = own_file.filename().string() + ", " + changes +
                       ": changed outside of the hole, and put back; only the hole is taken";
-  submission.own_lines.push_back(
-      {fs::path(file.path).filename().string(), own_hole.opening + 2, own_hole.closing});
+  submission.own_lines.push_back({fs::path(file.path).filename().string(), own_hole.opening + 2,
+                                  own_hole.closing, text_of(content)});
   std::vector<std::string> merged = with_hole_filled(source, hole, content);
   merged[hole.opening] = line_directive(own_hole.opening + 2, own_file);
   merged[hole.opening + content.size() + 1] = line_directive(own_hole.closing + 2, own_file);
@@ -96,26 +112,39 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
   if (!fs::is_directory(folder)) throw InputError("'" + folder.string() + "' is no folder");
   Submission submission;
   const std::map<std::string, std::string> starter = starter_files(lab, StarterKind::with_hole);
+  bool all_as_given = true;
   for (const LabFile& file : lab.files) {
     const fs::path own_file = file_for(file.path, folder);
+    const std::string& given = starter.at(file.path);
     if (own_file.empty() && file.first.empty()) {
-      submission.files[file.path] = starter.at(file.path);  // what was not changed
+      submission.files[file.path] = given;  // what was not changed
       continue;
     }
     if (own_file.empty())
       throw InputError("the submission has no file " + fs::path(file.path).filename().string());
     const std::string own_text = read_file(own_file, folder);
-    if (file.first.empty()) {
-      if (rules == Rules::on)
-        check_source(own_text, starter.at(file.path), own_file.filename().string(), 0);
-      submission.files[file.path] = own_text;
-      submission.own_lines.push_back(
-          {fs::path(file.path).filename().string(), 1, lines_of(own_text).size()});
-    } else {
+    if (!file.first.empty()) {
       submission.files[file.path] = with_own_hole(file, own_file, own_text, rules, submission);
+      submission.untouched = untouched_hole(file, given, submission.own_lines.back());
+      continue;
     }
+    if (rules == Rules::on) check_source(own_text, given, own_file.filename().string(), 0);
+    submission.files[file.path] = own_text;
+    submission.own_lines.push_back(
+        {fs::path(file.path).filename().string(), 1, lines_of(own_text).size(), own_text});
+    all_as_given = all_as_given && code_in(lines_of(own_text)) == code_in(lines_of(given));
   }
+  if (!lab.has_hole() && all_as_given)
+    submission.untouched = "The files are still as they were given: the mistake is in them.";
   return submission;
+}
+
+std::string place_of_word(const Submission& submission, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    for (const OwnLines& own : submission.own_lines)
+      if (const std::size_t line = line_of_word(own.text, word); line > 0)
+        return own.file + ", line " + std::to_string(own.first + line - 1) + ": ";
+  return "";
 }
 
 }  // namespace paged::labs

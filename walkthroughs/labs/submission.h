@@ -15,12 +15,14 @@ struct OwnLines {
   std::string file;  ///< without its folder, as places in kernels name it
   std::size_t first = 0;
   std::size_t last = 0;
+  std::string text;  ///< the lines themselves
 };
 
 /// Sources to compile in place of the repository's own, by path.
 struct Submission {
   std::map<std::string, std::string> files;
-  std::string note;  ///< "" or what the student should know, one line
+  std::string note;       ///< "" or what the student should know, one line
+  std::string untouched;  ///< "" or that it is what was handed out, one line
   std::vector<OwnLines> own_lines;
 };
 
@@ -38,5 +40,9 @@ std::string other_lab_of_folder(const std::filesystem::path& folder, const Lab& 
 /// (source_rules.h).
 Submission read_submission(const Lab& lab, const std::filesystem::path& folder,
                            Rules rules = Rules::on);
+
+/// "FILE, line N: " of the first place in a submission's own code where one of these words stands, the
+/// first word first; "" if none does.
+std::string place_of_word(const Submission& submission, const std::vector<std::string>& words);
 
 }  // namespace paged::labs

@@ -96,17 +96,26 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   return object;
 }
 
+/// What is told: of several objections the first that has a place in the submission's own code.
+[[noreturn]] void refuse(const std::vector<Objection>& objections, const Submission& submission) {
+  for (const Objection& objection : objections)
+    if (const std::string place = place_of_word(submission, objection.words); !place.empty())
+      throw BuildError(place + objection.text);
+  throw BuildError(objections.front().text);
+}
+
 /// Compilers differ in what they leave to the C++ library. So before anything is held against a
 /// submission, the source's own solution is compiled: what that calls, a submission may call.
-void hold_to_rules(const fs::path& object, const Kit& kit, const Lab& lab,
-                   const ScratchFolder& scratch) {
-  const std::string first = objection_to_object(object, lab);
+void hold_to_rules(const fs::path& object, const Submission& submission, const Kit& kit,
+                   const Lab& lab, const ScratchFolder& scratch) {
+  const std::vector<Objection> first = objections_to_object(object, lab);
   if (first.empty()) return;
-  if (!may_be_the_compilers(object, lab)) throw BuildError(first);
+  if (!may_be_the_compilers(object, lab)) refuse(first, submission);
   const fs::path solved =
       compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
-  const std::string objection = objection_to_object(object, lab, names_called_by(solved));
-  if (!objection.empty()) throw BuildError(objection);
+  const std::vector<Objection> objections =
+      objections_to_object(object, lab, names_called_by(solved));
+  if (!objections.empty()) refuse(objections, submission);
 }
 
 /// How the linker has run_kernel() of unit_text(): all that others may know of a submission.
@@ -149,7 +158,7 @@ ScratchFolder::~ScratchFolder() {
 fs::path build_submission(const Kit& kit, const Lab& lab, const Submission& submission,
                           const ScratchFolder& scratch, Rules rules) {
   const fs::path object = compile_files(submission.files, kit, lab, scratch.path());
-  if (rules == Rules::on) hold_to_rules(object, kit, lab, scratch);
+  if (rules == Rules::on) hold_to_rules(object, submission, kit, lab, scratch);
   const fs::path program = scratch.path() / "kernel_process";
   std::vector<std::string> command = {kit.compile.front(),
                                       with_one_name(object, kit, lab, scratch).string(), "-o",

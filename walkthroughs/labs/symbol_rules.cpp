@@ -4,6 +4,7 @@
 
 #include <cxxabi.h>
 
+#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <regex>
@@ -117,19 +118,43 @@ std::vector<Symbol> symbols_of(const std::filesystem::path& object) {
   return symbols;
 }
 
-std::string objection_to_symbols(const std::filesystem::path& object, const Lab& lab,
-                                 const std::set<std::string>& known) {
+/// Names in a demangled one that a source may use, the last before its parameters first: "exit",
+/// "decode_attention" of paged::decode_attention(void const*).
+std::vector<std::string> words_in(const std::string& name) {
+  if (name.starts_with("typeinfo")) return {"throw", "typeid", "dynamic_cast"};
+  static const std::set<std::string> everywhere = {
+      "std",  "paged", "lab",  "__cxx11", "const",  "void",     "char",
+      "bool", "int",   "long", "float",   "double", "unsigned", "operator"};
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : name.substr(0, name.find('(', 1)) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+      continue;
+    }
+    if (!word.empty() && !everywhere.contains(word)) words.insert(words.begin(), word);
+    word.clear();
+  }
+  return words;
+}
+
+std::vector<Objection> objections_to_symbols(const std::filesystem::path& object, const Lab& lab,
+                                             const std::set<std::string>& known) {
+  std::vector<Objection> objections;
   for (const auto& [name, type] : symbols_of(object)) {
     const bool undefined = Symbol{name, type}.undefined();
-    if (undefined && !known.contains(name) && !may_be_called(name, lab))
-      return "it uses " + demangled(name) + ", which a kernel has no need of";
-    if ((type == 'd' || type == 'D') && !known.contains(name)) return kKeepsData;
     const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'i';
-    if (!undefined && !local && !may_be_defined(name, type))
-      return "it defines " + demangled(name) +
-             ", which could take the place of what is not its own";
+    if (undefined && !known.contains(name) && !may_be_called(name, lab))
+      objections.push_back({"it uses " + demangled(name) + ", which a kernel has no need of",
+                            words_in(demangled(name))});
+    else if ((type == 'd' || type == 'D') && !known.contains(name))
+      objections.push_back({kKeepsData, words_in(demangled(name))});
+    else if (!undefined && !local && !may_be_defined(name, type))
+      objections.push_back(
+          {"it defines " + demangled(name) + ", which could take the place of what is not its own",
+           words_in(demangled(name))});
   }
-  return "";
+  return objections;
 }
 
 /// A line of readelf -SW: "[ 5] name type address offset size entry-size flags ...".
@@ -193,13 +218,16 @@ bool may_be_the_compilers(const std::filesystem::path& object, const Lab& lab) {
   return true;
 }
 
-std::string objection_to_object(const std::filesystem::path& object, const Lab& lab,
-                                const std::set<std::string>& known) {
+std::vector<Objection> objections_to_object(const std::filesystem::path& object, const Lab& lab,
+                                            const std::set<std::string>& known) {
   try {
-    const std::string objection = objection_to_symbols(object, lab, known);
-    return objection.empty() ? objection_to_sections(object) : objection;
+    std::vector<Objection> objections = objections_to_symbols(object, lab, known);
+    if (!objections.empty()) return objections;
+    if (const std::string objection = objection_to_sections(object); !objection.empty())
+      objections.push_back({objection, {"static"}});
+    return objections;
   } catch (const TooMuch& error) {
-    return error.what();
+    return {{error.what(), {}}};
   }
 }
 

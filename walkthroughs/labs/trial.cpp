@@ -5,6 +5,7 @@
 #include "tests/harness/count_run.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
+#include "walkthroughs/labs/case_words.h"
 #include "walkthroughs/labs/possible_counts.h"
 
 #include <algorithm>
@@ -69,18 +70,24 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
     if (!kernel.supports(c.problem) || (invariant.refuses && !invariant.refuses(c.problem).empty()))
       continue;
     ++check.cases;
-    if (failures == 0) check.case_name = c.name;  // also if the kernel's process ends on it
+    const auto is_about = [&] {
+      check.case_name = c.name;
+      check.case_in_words = in_words(c.problem);
+    };
+    if (failures == 0) is_about();  // also if the kernel's process ends on it
     const Verdict verdict = verdict_on(invariant, kernel, c, seed);
     if (verdict.held) continue;
     if (failures++ == 0 || !verdict.cause.empty()) {
-      check.case_name = c.name;
+      is_about();
       check.message = verdict.message;
+      check.broken = verdict.broken_execution;
       check.cause = verdict.cause;
     }
     if (!is_unexplained(verdict) || failures == kMostFailures) return;
   }
   if (failures > 0) return;
   check.case_name.clear();
+  check.case_in_words.clear();
   check.held = check.cases > 0;
   if (check.cases == 0) check.message = "no case of this invariant fits the lab's types and sizes";
 }

@@ -18,10 +18,12 @@ struct CheckOutcome {
   int points = 0;
   bool tried = false;  ///< false: one before it was not kept
   bool held = false;
-  int cases = 0;          ///< that it was tried on
-  std::string case_name;  ///< that it failed on
-  std::string message;    ///< what is wrong and where
-  std::string cause;      ///< id of the likely cause; "" if the weights point at none
+  int cases = 0;              ///< that it was tried on
+  std::string case_name;      ///< that it failed on
+  std::string case_in_words;  ///< the same for people (case_words.h)
+  std::string message;        ///< what is wrong and where
+  std::string broken;         ///< the invariant that a finding breaks; "" without findings
+  std::string cause;          ///< id of the likely cause; "" if the weights point at none
   bool failed() const { return tried && !held; }
   int score() const { return tried && held ? points : 0; }
 };
@@ -52,12 +54,14 @@ struct TransactionOutcome {
 struct TrialOutcome {
   std::string lab;
   std::string submission;
-  std::string note;       ///< what ended the trial before its time, one line, or ""
-  std::string remark;     ///< what was changed where nothing may be, one line, or ""
-  std::string other_lab;  ///< "" or the lab that its lab.txt names, which is not this one
-  std::string compiler;   ///< what the compiler said
-  std::string printed;    ///< by the kernel
-  bool shut_off = false;  ///< the kernel ran behind the system-call filter
+  std::string note;         ///< what ended the trial before its time, one line, or ""
+  std::string remark;       ///< what was changed where nothing may be, one line, or ""
+  std::string untouched;    ///< "" or that the files are as they were given, one line
+  std::string other_lab;    ///< "" or the lab that its lab.txt names, which is not this one
+  std::string compiler;     ///< what the compiler said
+  std::string printed;      ///< by the kernel, its first kilobytes
+  bool remembered = false;  ///< it was tried before (remembered_result.h)
+  bool shut_off = false;    ///< the kernel ran behind the system-call filter
   double build_seconds = 0;
   double check_seconds = 0;
   std::vector<CheckOutcome> checks;

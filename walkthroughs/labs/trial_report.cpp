@@ -4,15 +4,13 @@
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
+#include "walkthroughs/labs/failure_words.h"
 #include "walkthroughs/labs/printed_text.h"
-
-#include <nlohmann/json.hpp>
+#include "walkthroughs/labs/trial_json.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
-#include <set>
-#include <sstream>
 
 namespace paged::labs {
 namespace {
@@ -21,81 +19,64 @@ std::string points_of(int score, int points) {
   return std::to_string(score) + " of " + std::to_string(points);
 }
 
+/// A paragraph as wide as the terminal.
+std::string paragraph_of(const std::string& text, const std::string& first) {
+  return wrapped(text, first, text_columns());
+}
+
 /// A message's parts, each a paragraph.
 void print_message(std::ostream& stream, const std::string& message) {
   stream << wrapped_parts(one_line(message), 4, text_columns(), 0);
 }
 
-/// Lines that others wrote, each made harmless.
-std::string harmless(const std::string& text) {
-  std::istringstream lines(text);
-  std::string result;
-  for (std::string line; std::getline(lines, line);)
-    result += (result.empty() ? "" : "\n") + one_line(line);
-  return result;
-}
-
+/// The steps that were tried; the others on one line.
 void print_table(std::ostream& stream, const TrialOutcome& outcome) {
   TextTable table({"step", "result", "points"});
+  std::string waiting;
+  int points_waiting = 0;
   const auto add = [&](const std::string& step, bool tried, bool held, int score, int points) {
-    table.add_row({step,
-                   !tried ? "not tried"
-                   : held ? "held"
-                          : "FAILED",
-                   points_of(score, points)},
-                  !tried ? Colour::dim
-                  : held ? Colour::plain
-                         : Colour::bad);
+    if (tried)
+      return table.add_row({step, held ? "held" : "FAILED", points_of(score, points)},
+                           held ? Colour::plain : Colour::bad);
+    waiting += (waiting.empty() ? "" : ", ") + step;
+    points_waiting += points;
   };
   for (const CheckOutcome& check : outcome.checks)
     add(check.step, check.tried, check.held, check.score(), check.points);
   const TransactionOutcome& transactions = outcome.transactions;
   add("transactions", transactions.tried, transactions.held, transactions.score(),
       transactions.points);
+  stream << '\n';
   table.print(stream);
+  if (!waiting.empty())
+    stream << coloured(
+        paragraph_of(waiting + " (" + std::to_string(points_waiting) + " points)", "not tried: "),
+        Colour::dim);
 }
 
+/// What failed, then what must hold, then on which case and where.
 void print_failure(std::ostream& stream, const CheckOutcome& check) {
-  const Invariant& invariant = find_invariant(check.id);
-  const std::string statement =
-      wrapped(check.step + ": " + invariant.statement, "", text_columns());
-  stream << '\n'
-         << coloured(check.step, Colour::bad)
-         << statement.substr(check.step.size());  // no step's name is as long as a line
-  if (!check.case_name.empty())
-    stream << wrapped("On the case " + check.case_name + ":", "  ", text_columns());
+  // A finding is about how it runs, whatever was being tried.
+  const Invariant& invariant = find_invariant(check.broken.empty() ? check.id : check.broken);
+  const std::string head = "FAILED: " + check.step + ".";
+  const std::string text = paragraph_of(head + " " + what_failed(check), "");
+  stream << coloured(text.substr(0, head.size()), Colour::bad) << text.substr(head.size())
+         << paragraph_of(invariant.statement, "  What must hold: ");
+  if (!check.case_in_words.empty())
+    stream << paragraph_of(check.case_in_words + " (" + check.case_name + ")", "  The case: ");
+  stream << "  What was found:\n";
   print_message(stream, check.message);
-  stream << wrapped(invariant.reading, "  ", text_columns());
-  stream << "  More on it: build/bin/paged explain " << check.id << '\n';
-}
-
-std::string count_in_words(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
-/// Of each count that is over its target, on the first case where it is: where it comes from.
-std::vector<std::string> explanations_of(const TransactionOutcome& transactions) {
-  std::vector<std::string> texts;
-  std::set<std::string> explained;
-  if (!transactions.wrong.empty())
-    texts.push_back("wrong while it was counted, so there are no points for it: " +
-                    transactions.wrong);
-  if (!transactions.impossible.empty()) texts.push_back(transactions.impossible);
-  for (const CountOutcome& count : transactions.counts)
-    if (!count.held() && explained.insert(count.name).second)
-      texts.push_back(count_in_words(count.name) + ": " +
-                      std::to_string(count.counted - count.target) + " too many on " +
-                      count.case_name + "; " + count.where);
-  return texts;
+  if (const std::string reading = reading_of(check); !reading.empty())
+    stream << paragraph_of(reading, "  ");
+  stream << "  More on it: build/bin/paged explain " << invariant.id << '\n';
 }
 
 void print_counts(std::ostream& stream, const TransactionOutcome& transactions) {
   stream << '\n'
-         << wrapped(
+         << paragraph_of(
                 "Transactions on the CPU machine; the target is what the stage itself is predicted "
                 "to need:",
-                "", text_columns());
+                "");
   TextTable table({"case", "count", "yours", "target", ""});
   for (const CountOutcome& count : transactions.counts) {
     table.add_row({count.case_name, count_in_words(count.name), std::to_string(count.counted),
@@ -103,8 +84,7 @@ void print_counts(std::ostream& stream, const TransactionOutcome& transactions) 
                   count.held() ? Colour::plain : Colour::bad);
   }
   table.print(stream);
-  for (const std::string& text : explanations_of(transactions))
-    stream << wrapped(text, "  ", text_columns());
+  for (const std::string& text : explanations_of(transactions)) stream << paragraph_of(text, "  ");
 }
 
 /// Explains the first step that fails, and names the others.
@@ -120,136 +100,57 @@ void print_failures(std::ostream& stream, const TrialOutcome& outcome) {
     first = false;
   }
   if (!others.empty())
-    stream << wrapped("Also failed, and explained when this one holds: " + others, "  ",
-                      text_columns());
+    stream << paragraph_of("Also failed, and explained when this one holds: " + others, "  ");
 }
 
-std::string warning_of(const TrialOutcome& outcome) {
-  return outcome.other_lab.empty() ? ""
-                                   : "Warning: its lab.txt says " + outcome.other_lab +
-                                         ", but it was tried as " + outcome.lab + " (--lab)";
+/// What ended the trial is a step's message, too, if a step was under way.
+bool is_told_by_a_step(const TrialOutcome& outcome) {
+  return std::any_of(outcome.checks.begin(), outcome.checks.end(), [&](const CheckOutcome& check) {
+    return check.failed() && check.message == outcome.note;
+  });
 }
 
-nlohmann::json json_of(const CheckOutcome& check) {
-  return {{"id", check.id},         {"step", check.step},      {"points", check.points},
-          {"score", check.score()}, {"tried", check.tried},    {"held", check.held},
-          {"cases", check.cases},   {"case", check.case_name}, {"message", one_line(check.message)},
-          {"cause", check.cause}};
+void print_hints(std::ostream& stream, const std::vector<std::string>& hints, std::size_t shown) {
+  for (std::size_t i = 0; i < shown; ++i)
+    stream << "\nHint " << i + 1 << ":\n" << paragraph_of(hints[i], "  ");
 }
 
-nlohmann::json json_of(const TransactionOutcome& transactions) {
-  nlohmann::json counts = nlohmann::json::array();
-  for (const CountOutcome& count : transactions.counts)
-    counts.push_back({{"case", count.case_name},
-                      {"name", count.name},
-                      {"counted", count.counted},
-                      {"target", count.target},
-                      {"where", one_line(count.where)}});
-  std::string hint;
-  for (const std::string& text : explanations_of(transactions))
-    hint += (hint.empty() ? "" : "; ") + one_line(text);
-  return {{"points", transactions.points},
-          {"score", transactions.score()},
-          {"tried", transactions.tried},
-          {"held", transactions.held},
-          {"counts", counts},
-          {"hint", hint}};
-}
-
-std::string gradescope_status(const nlohmann::json& step) {
-  return step.at("held").get<bool>() && step.at("tried").get<bool>() ? "passed" : "failed";
-}
-
-nlohmann::json gradescope_test(const std::string& name, const nlohmann::json& step,
-                               const std::string& output) {
-  return {{"name", name},
-          {"score", step.at("score")},
-          {"max_score", step.at("points")},
-          {"status", gradescope_status(step)},
-          {"output", step.at("tried").get<bool>() ? output : "not tried: one before it failed"}};
+void print_score(std::ostream& stream, const TrialOutcome& outcome) {
+  char times[100];
+  std::snprintf(times, sizeof times,
+                outcome.remembered
+                    ? " (of the last check; nothing has changed since. --anew tries it again)"
+                    : " (built in %.1f s, checked in %.1f s)",
+                outcome.build_seconds, outcome.check_seconds);
+  const bool full = outcome.score() == outcome.max_score();
+  stream << '\n'
+         << coloured(points_of(outcome.score(), outcome.max_score()) + " points",
+                     full ? Colour::good : Colour::plain)
+         << times << '\n';
 }
 
 }  // namespace
 
 void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, int hints) {
-  if (!outcome.other_lab.empty()) stream << wrapped(warning_of(outcome), "", text_columns());
-  if (!outcome.remark.empty()) stream << wrapped(outcome.remark, "Note: ", text_columns());
-  if (!outcome.note.empty())
-    stream << coloured(wrapped(outcome.note, "", text_columns()), Colour::bad)
+  if (!outcome.other_lab.empty()) stream << paragraph_of(warning_of(outcome), "");
+  if (!outcome.remark.empty()) stream << paragraph_of(outcome.remark, "Note: ");
+  if (!outcome.untouched.empty()) stream << paragraph_of(outcome.untouched, "") << '\n';
+  if (!outcome.note.empty() && !is_told_by_a_step(outcome))
+    stream << coloured(paragraph_of(outcome.note, ""), Colour::bad)
            << wrapped_lines(outcome.compiler, 40);
-  if (outcome.check_seconds > 0) print_table(stream, outcome);
   print_failures(stream, outcome);
+  if (outcome.check_seconds > 0) print_table(stream, outcome);
   if (!outcome.transactions.counts.empty()) print_counts(stream, outcome.transactions);
-  if (!outcome.printed.empty()) {
+  if (!outcome.printed.empty())
     stream << "\nYour kernel printed:\n" << wrapped_lines(outcome.printed, 20);
-  }
-  for (int i = 0; i < hints; ++i) {
-    stream << "\nHint " << i + 1 << ":\n"
-           << wrapped(lab.hints[static_cast<std::size_t>(i)], "  ", text_columns());
-  }
-  char times[80];
-  std::snprintf(times, sizeof times, " (built in %.1f s, checked in %.1f s)", outcome.build_seconds,
-                outcome.check_seconds);
   const bool full = outcome.score() == outcome.max_score();
-  stream << '\n'
-         << coloured(std::to_string(outcome.score()) + " of " +
-                         std::to_string(outcome.max_score()) + " points",
-                     full ? Colour::good : Colour::plain)
-         << times << '\n';
-  if (!full && hints < static_cast<int>(lab.hints.size()))
-    stream << "For " << (hints == 0 ? "a hint" : "one more hint") << " add --hint " << hints + 1
+  const std::vector<std::string> all = fitting_hints(lab, outcome);
+  const std::size_t shown = std::min(static_cast<std::size_t>(hints), all.size());
+  print_hints(stream, all, shown);
+  print_score(stream, outcome);
+  if (!full && shown < all.size())
+    stream << "For " << (hints == 0 ? "a hint" : "one more hint") << " add --hint " << shown + 1
            << ".\n";
-}
-
-nlohmann::json json_of(const TrialOutcome& outcome) {
-  nlohmann::json checks = nlohmann::json::array();
-  for (const CheckOutcome& check : outcome.checks) checks.push_back(json_of(check));
-  return {{"lab", outcome.lab},
-          {"submission", one_line(outcome.submission)},
-          {"score", outcome.score()},
-          {"max_score", outcome.max_score()},
-          {"note", one_line(outcome.note)},
-          {"remark", one_line(outcome.remark)},
-          {"other_lab", one_line(outcome.other_lab)},
-          {"warning", one_line(warning_of(outcome))},
-          {"compiler", harmless(outcome.compiler)},
-          {"shut_off", outcome.shut_off},
-          {"build_seconds", outcome.build_seconds},
-          {"check_seconds", outcome.check_seconds},
-          {"invariants", checks},
-          {"transactions", json_of(outcome.transactions)}};
-}
-
-nlohmann::json gradescope_of(const nlohmann::json& trial) {
-  nlohmann::json tests = nlohmann::json::array();
-  for (const nlohmann::json& check : trial.at("invariants")) {
-    const std::string case_name = check.at("case");
-    tests.push_back(gradescope_test(check.at("step"), check,
-                                    check.at("held").get<bool>()
-                                        ? find_invariant(check.at("id")).statement
-                                        : (case_name.empty() ? "" : case_name + ": ") +
-                                              check.at("message").get<std::string>()));
-  }
-  const nlohmann::json& transactions = trial.at("transactions");
-  std::string counts;
-  for (const nlohmann::json& count : transactions.at("counts"))
-    counts += count.at("name").get<std::string>() + ": " + count.at("counted").dump() +
-              ", target " + count.at("target").dump() + "\n";
-  counts += transactions.at("hint");
-  tests.push_back(gradescope_test("transactions", transactions, counts));
-  const double seconds =
-      trial.at("build_seconds").get<double>() + trial.at("check_seconds").get<double>();
-  std::string output = trial.at("note");
-  for (const char* more : {"warning", "remark", "compiler"})
-    if (const std::string text = trial.at(more); !text.empty())
-      output += (output.empty() ? "" : "\n") + text;
-  return {{"score", trial.at("score")},
-          {"max_score", trial.at("max_score")},
-          {"execution_time", seconds},
-          {"output", output},
-          {"visibility", "visible"},
-          {"stdout_visibility", "hidden"},
-          {"tests", tests}};
 }
 
 }  // namespace paged::labs

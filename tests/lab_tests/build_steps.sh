@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# What tests/set_up.sh does where standard output is no terminal: a build says now and then how far it
+# is, a failure shows its log, and CUDA is left out of a build of the labs until somebody wants it. With
+# a cmake that only pretends.
+set -euo pipefail
+set_up=$(cd "$(dirname "$0")/.." && pwd)/set_up.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/tree/tests" "$work/path"
+cp "$set_up" "$work/tree/tests/set_up.sh"
+cat >"$work/path/cmake" <<'CMAKE'
+#!/usr/bin/env bash
+case "$*" in
+*--build*)
+  echo "[1/3] Building one" && sleep 1.5 && echo "[2/3] Building two" && sleep 1.5
+  [ ! -e "$(dirname "$0")/broken" ] || { echo "one.cpp:1: error: broken" && exit 1; }
+  ;;
+*)
+  echo "$*" >"$(dirname "$0")/configured"
+  while [ "$1" != -B ]; do shift; done
+  echo "CMAKE_HOME_DIRECTORY:INTERNAL=$(dirname "$2")" >"$2/CMakeCache.txt"
+  ;;
+esac
+CMAKE
+chmod +x "$work/path/cmake"
+cat >"$work/run.sh" <<'RUN'
+set -euo pipefail
+. "$1/tree/tests/set_up.sh"
+install_missing() { :; }
+cmake_is_here() { :; }
+seconds_between_steps=1
+"${@:2}"
+RUN
+run() { PATH="$work/path:$PATH" bash "$work/run.sh" "$work" "$@" 2>&1; }
+failures=0
+expect() { # WHAT PATTERN TEXT
+  [[ "$3" == $2 ]] || {
+    printf '%s: expected "%s", and got "%s"\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+  }
+}
+
+run configure --without-cuda >/dev/null
+expect "a new build of the labs" '*-D CMAKE_CUDA_COMPILER=*' "$(cat "$work/path/configured")"
+run configure --without-cuda >/dev/null
+expect "the labs again" '*-D CMAKE_CUDA_COMPILER=*' "$(cat "$work/path/configured")"
+run configure >/dev/null
+expect "all of it" '*-U CMAKE_CUDA_COMPILER*' "$(cat "$work/path/configured")"
+run configure --without-cuda >/dev/null
+expect "the labs, in a build that has CUDA" "*[!A-Z_]$work/tree/build" "$(cat "$work/path/configured")"
+
+expect "a build's steps" $'Building*\n\[1/3\] Building one\n*\[2/3\] Building two*' "$(run build_targets)"
+touch "$work/path/broken"
+expect "a build that fails" '*one.cpp:1: error: broken*The build failed*' "$(run build_targets || true)"
+[ "$failures" -eq 0 ]
