@@ -107,6 +107,7 @@ tell_steps() { # LOG
 
 # --without-cuda: a build that is new leaves CUDA out, which takes minutes; one that has it keeps it.
 # Whoever configures without that option gets all of it.
+# shellcheck disable=SC2120  # lab.sh gives the option
 configure() { # [--without-cuda]
   mkdir -p "$build"
   install_missing
@@ -162,6 +163,6 @@ build_targets() {
 }
 
 set_up() {
-  configure
+  configure # all of it
   build_targets "$@"
 }

@@ -5,8 +5,11 @@
 . "$(dirname "$0")/lab_test.sh"
 grades=""
 
+names=()
+declare -A wanted
 # behind NAME EXPECTED [OPTION...]: without the rules, a kernel of lab 1 that calls hostile(t), which
-# standard input defines in the namespace of nothing.
+# standard input defines in the namespace of nothing. Two at a time; what each has said is looked at
+# below.
 behind() {
   local name=$1 expected=$2
   shift 2
@@ -30,14 +33,11 @@ template <typename T> __device__ void hostile(const T&) { ::hostile(); }
 CODE
     take_up_lab_1
   )
-  timeout 100 "$lab" check "$work/$name" --without-rules --no-gpu --seconds-per-run 2 \
-    --json "$work/json" "$@" >"$work/out" || true
-  if [ $# -eq 0 ] && grep -qE '"shut_off": *false' "$work/json" && ! grep -q compile "$work/out"; then
-    echo "no system-call filter here"
-    exit 0
-  fi
-  grep -qE -- "$expected" "$work/out" || complain "$name: expected '$expected', and got: $(cat "$work/out")"
-  grep -q '^0 of 100 points' "$work/out" || complain "$name has points"
+  names+=("$name")
+  wanted[$name]=$expected
+  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
+  timeout 100 "$lab" check "$work/$name" --without-rules --one-kernel --no-gpu --seconds-per-run 2 \
+    --json "$work/$name.json" "$@" >"$work/$name.out" &
 }
 
 stopped='asked the system for what no kernel needs'
@@ -59,7 +59,7 @@ behind questions 'answered what cannot be' <<<'void hostile() { for (;;) write(4
 behind garbage 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "99999999", 8); }'
 behind deaf 'would hear no more' <<<'void hostile() { close(3); close(4); for (;;) poll(nullptr, 0, 1000); }'
 # What it defines takes the place of nothing in its process: this is what brings its data in.
-behind replaces 'single-token: ' <<'CODE'
+behind replaces 'FAILED: single-token' <<'CODE'
 namespace std {
 template <> __attribute__((noinline)) inline void vector<char>::_M_default_append(size_t) { for (;;) {} }
 }
@@ -91,6 +91,16 @@ void hostile() {
   for (;;) pause();
 }
 CODE
+wait
+for name in "${names[@]}"; do
+  out=$(tr -s '\n ' ' ' <"$work/$name.out") # sentences are wrapped
+  if [ "$name" != leaves_a_process ] && grep -qE '"shut_off": *false' "$work/$name.json" && [[ "$out" != *compile* ]]; then
+    echo "no system-call filter here"
+    exit 0
+  fi
+  grep -qE -- "${wanted[$name]}" <<<"$out" || complain "$name: expected '${wanted[$name]}', and got: $out"
+  grep -q '^0 of 100 points' "$work/$name.out" || complain "$name has points"
+done
 [ -s "$work/left" ] || complain "no process was left: mend the test"
 [ ! -e "/proc/$(cat "$work/left")" ] || complain "a process that it left goes on"
 [ ! -e "$work/was_here" ] || complain "a file was written"

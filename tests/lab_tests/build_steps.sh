@@ -34,6 +34,7 @@ RUN
 run() { PATH="$work/path:$PATH" bash "$work/run.sh" "$work" "$@" 2>&1; }
 failures=0
 expect() { # WHAT PATTERN TEXT
+  # shellcheck disable=SC2053  # it is a pattern
   [[ "$3" == $2 ]] || {
     printf '%s: expected "%s", and got "%s"\n' "$1" "$2" "$3"
     failures=$((failures + 1))

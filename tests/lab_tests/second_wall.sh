@@ -8,7 +8,7 @@ grades=""
 try() {
   "$lab" new 1 "$work/$1" >"$work/new"
   fill_hole "$(file_of "$work/$1")"
-  "$lab" check "$work/$1" --without-rules --no-gpu --seconds-per-run 2 --json "$work/$1.json" \
+  "$lab" check "$work/$1" --without-rules --one-kernel --no-gpu --seconds-per-run 2 --json "$work/$1.json" \
     >"$work/$1.out" &
 }
 

@@ -18,6 +18,9 @@ wrong 1_one_token_too_far 1 's/token < task.seq_len; token/token <= task.seq_len
 no_k_scale='s/(t.k_scale \* dot)/dot/'
 wrong 1_features 1 "$no_k_scale" 's/ + t.position_bias/ - t.position_bias/' \
   's/if (t.sparsity.takes_part(.*)) {/{/'
+# Heads of 64 dimensions taken for granted.
+wrong 2_head_size_64 2 's|vector < Groups::kVectorsPerLane|vector < 64 / (Groups::kGroupSize * Groups::kVector)|'
+wrong 5_head_size_64 5 '/\[reduce\]/,/\/reduce/s/dim < t.head_size/dim < 64/'
 wrong 2_wrong_kv_head 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, task.head)/'
 # Mistakes in the place of a key that no finding names first: the weights do.
 wrong 2_kv_head_of_0 2 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, 0)/'
@@ -60,9 +63,17 @@ sed -n '/^\$ bash .*example_first_attempt.sh/,/^```$/p' "$labs/README.md" | sed 
 diff "$work/quoted" "$work/first_attempt" || complain "the labs' page quotes another first attempt than this"
 grep -q '^reference *FAILED ' "$work/first_attempt" || complain "the first attempt does not fail at reference"
 
+early="1_one_token_too_far 2_wrong_kv_head 4_tail_not_zeroed 4_every_warp_every_page 5_not_rescaled 5_sum_of_a_warp"
+mkdir "$work/early"
+for name in $early; do mv "$work/$name" "$work/early"; done
+grade "$work"/early/* --one-kernel
+cp "$work/grades" "$work/grades_early"
 grade "$work"/[1-5]_* --json "$work/json"
+cat "$work/grades_early" >>"$work/grades"
 expect 1_one_token_too_far 'single-token: out-of-bounds .* at stage_01_naive_paged_gather.cu:[0-9]+ '
 expect 1_features '^ 85 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, block-sparse\)'
+expect 2_head_size_64 '^  0 of 100 .*reference: .*dimension'
+expect 5_head_size_64 '^ 35 of 100 .*reference: '
 expect 2_wrong_kv_head 'reference: '
 expect 2_kv_head_of_0 'reference: .*likely cause: the keys are those of KV head 0'
 expect 2_step_lacks_x 'reference: .*likely cause: .*from one vector of x dimensions to the next lacks its factor x'

@@ -17,7 +17,7 @@ bool follow_each_other(const std::vector<std::int32_t>& lengths) {
 }
 
 /// "1 each", "1 to 18", "17 and 35"; of many that follow no rule the least and the greatest.
-std::string in_words(const std::vector<std::int32_t>& lengths) {
+std::string lengths_in_words(const std::vector<std::int32_t>& lengths) {
   constexpr std::size_t kMostNamed = 8;
   const auto [least, greatest] = std::minmax_element(lengths.begin(), lengths.end());
   if (lengths.size() == 1) return std::to_string(*least);
@@ -36,7 +36,7 @@ std::string in_words(const std::vector<std::int32_t>& lengths) {
 
 std::string in_words(const DecodeProblem& problem) {
   std::string text = counted(problem.num_seqs(), "sequence");
-  if (problem.num_seqs() > 0) text += " with context length " + in_words(problem.seq_lens);
+  if (problem.num_seqs() > 0) text += " with context length " + lengths_in_words(problem.seq_lens);
   text += "; block size " + std::to_string(problem.block_size) + " (tokens in a page), head size " +
           std::to_string(problem.head_size) + ", " + counted(problem.num_heads, "query head") +
           ", " + counted(problem.num_kv_heads, "KV head") + ", type " +

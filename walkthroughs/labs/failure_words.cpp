@@ -163,10 +163,12 @@ std::string what_failed(const CheckOutcome& check) {
 std::string reading_of(const CheckOutcome& check) {
   if (is_endless(check.message) || is_crash(check.message)) return "";
   if (check.broken.empty()) return reading_of_result(check);
-  const std::string& reading = find_invariant(check.broken).reading;
-  return check.broken == check.id
-             ? reading
-             : reading + " Mend this first: a wrong result is likely to come of it.";
+  // What was never written the finding says itself; the reading is of runs that are compared.
+  const std::string reading =
+      check.broken == "writes-only-output" ? "" : find_invariant(check.broken).reading;
+  return check.broken == check.id ? reading
+                                  : reading + (reading.empty() ? "" : " ") +
+                                        "Mend this first: a wrong result is likely to come of it.";
 }
 
 std::vector<std::string> topics_of(const TrialOutcome& outcome) {

@@ -55,7 +55,7 @@ std::string behind_bars(const std::string& printed) {
   return text;
 }
 
-std::string output_of(const nlohmann::json& trial) {
+std::string whole_output_of(const nlohmann::json& trial) {
   std::string output = trial.at("note");
   const auto add = [&](const std::string& text) {
     if (!text.empty()) output += (output.empty() ? "" : "\n") + text;
@@ -78,7 +78,7 @@ nlohmann::json gradescope_of(const nlohmann::json& trial) {
           {"max_score", trial.at("max_score")},
           {"execution_time",
            trial.at("build_seconds").get<double>() + trial.at("check_seconds").get<double>()},
-          {"output", output_of(trial)},
+          {"output", whole_output_of(trial)},
           {"visibility", "visible"},
           {"stdout_visibility", "hidden"},
           {"tests", tests}};

@@ -56,6 +56,7 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
                                       "--anew",
                                       "--json",
                                       result.string()};
+  if (request.one_kernel) command.emplace_back("--one-kernel");
   if (request.seconds_per_run) {
     command.emplace_back("--seconds-per-run");
     command.push_back(std::to_string(*request.seconds_per_run));

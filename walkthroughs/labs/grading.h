@@ -16,6 +16,7 @@ struct GradingRequest {
   std::string lab;  ///< "": the one that each submission names
   std::uint64_t seed = 1;
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
+  bool one_kernel = false;             ///< of f16, head size 64 and block size 16 alone
   int jobs = 1;                        ///< how many are tried at a time
 };
 

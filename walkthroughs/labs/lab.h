@@ -55,6 +55,7 @@ struct LabTransactions {
   std::vector<CountName> counts;   ///< which totals are compared
 };
 
+// [limits]
 /// What one submission may use.
 struct LabLimits {
   int compile_seconds = 60;
@@ -62,6 +63,13 @@ struct LabLimits {
   int seconds_per_run = 10;  ///< for one run of the kernel; it takes far less than one
   int memory_mib = 1024;
 };
+/// The same of every lab.
+inline constexpr int kCompilerMiB = 2048;      // of memory
+inline constexpr int kCompilerMessageKiB = 8;  // of what it says; the rest is lost
+inline constexpr int kPrintedMiB = 1;          // by the kernel; the rest is lost
+inline constexpr int kShownKiB = 8;            // of what the kernel prints
+inline constexpr int kSourceKiB = 256;         // of each file
+// [/limits]
 
 /// What is said to one kind of failure before the ladder of hints.
 struct LabHint {

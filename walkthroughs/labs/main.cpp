@@ -84,6 +84,7 @@ struct CheckOptions {
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
   std::optional<std::string> json;
   bool anew = false;
+  bool one_kernel = false;  ///< for tests of what more kernels have nothing to do with
   bool no_gpu = false;
   bool compile_for_gpu = false;
   bool without_rules = false;   ///< for tests of what stands behind the rules
@@ -95,7 +96,7 @@ RemoteLimits limits_of(const Lab& lab, bool filtered) {
   limits.process.filtered = filtered;
   limits.process.cpu_seconds = lab.limits.seconds;
   limits.process.memory_bytes = static_cast<std::size_t>(lab.limits.memory_mib) << 20;
-  limits.process.file_bytes = std::size_t{1} << 20;  // what it prints
+  limits.process.file_bytes = std::size_t{kPrintedMiB} << 20;  // what it prints
   limits.seconds = lab.limits.seconds;
   limits.seconds_per_run = lab.limits.seconds_per_run;
   return limits;
@@ -125,7 +126,7 @@ std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& su
 
 /// Its author and a course's lecturer get to see the beginning of what a kernel prints.
 std::string beginning_of(const std::string& printed) {
-  constexpr std::size_t kMost = 8 * 1024;
+  constexpr std::size_t kMost = std::size_t{kShownKiB} * 1024;
   return printed.size() <= kMost ? printed
                                  : printed.substr(0, kMost) + "\n(and " +
                                        std::to_string(printed.size() - kMost) + " bytes more)\n";
@@ -167,7 +168,8 @@ TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submi
   const RememberedResult memory(
       options.folder, kit, lab, submission,
       std::to_string(options.seed) + " " + std::to_string(lab.limits.seconds_per_run) + " " +
-          (options.without_rules ? "r" : "") + (options.without_filter ? "f" : ""));
+          (options.without_rules ? "r" : "") + (options.without_filter ? "f" : "") +
+          (options.one_kernel ? "o" : ""));
   if (!options.anew)
     if (const std::optional<TrialOutcome> known = memory.read()) return *known;
   TrialOutcome outcome = untried(lab, options.folder);
@@ -188,6 +190,7 @@ int check(const CheckOptions& options) {
     throw InputError("'" + options.folder + "' is no folder");
   Lab lab = find_lab(options.lab.empty() ? lab_of_folder(folder) : options.lab);
   if (options.seconds_per_run) lab.limits.seconds_per_run = *options.seconds_per_run;
+  if (options.one_kernel) lab.instances = InstanceList::mutant;
   const Rules rules = options.without_rules ? Rules::off : Rules::on;
   JsonFile json(options.json);
   TrialOutcome outcome = untried(lab, options.folder);
@@ -218,6 +221,7 @@ struct GradeOptions {
   std::string lab;
   std::uint64_t seed = 1;
   std::optional<int> seconds_per_run;
+  bool one_kernel = false;
   int jobs = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   std::optional<std::string> json;
   std::optional<std::string> gradescope;
@@ -252,6 +256,7 @@ int grade_all(const GradeOptions& options) {
   request.lab = options.lab;
   request.seed = options.seed;
   request.seconds_per_run = options.seconds_per_run;
+  request.one_kernel = options.one_kernel;
   request.jobs = options.jobs;
   JsonFile json(options.json);
   read_kit();
@@ -314,6 +319,7 @@ void add_commands(CLI::App& program, int& status) {
   add_seconds_per_run(*command, checked->seconds_per_run);
   command->add_flag("--without-rules", checked->without_rules)->group("");
   command->add_flag("--without-filter", checked->without_filter)->group("");
+  command->add_flag("--one-kernel", checked->one_kernel)->group("");
   command->add_flag("--compile-for-gpu", checked->compile_for_gpu,
                     "compile it for a GPU, too, whether there is one or not");
   command->add_flag("--anew", checked->anew,
@@ -328,6 +334,7 @@ void add_commands(CLI::App& program, int& status) {
       ->type_name("LAB");
   command->add_option("--seed", graded->seed, "of the generated cases")->capture_default_str();
   add_seconds_per_run(*command, graded->seconds_per_run);
+  command->add_flag("--one-kernel", graded->one_kernel)->group("");
   command->add_option("--jobs", graded->jobs, "how many at a time")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

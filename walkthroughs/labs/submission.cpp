@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMostBytes = 256 * 1024;
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{kSourceKiB} * 1024;
 
 /// A link could make the grader read, and a compiler's message show, what is not the student's.
 bool leads_outside(const fs::path& file, const fs::path& folder) {

@@ -11,12 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostCompilerOutput = 8 * 1024;
+constexpr std::size_t kMostCompilerOutput = std::size_t{kCompilerMessageKiB} * 1024;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 ProgramLimits limits_of_compiler(const Lab& lab) {
   return {{.cpu_seconds = lab.limits.compile_seconds,
-           .memory_bytes = 2048 * kMiB,
+           .memory_bytes = kCompilerMiB * kMiB,
            .file_bytes = 128 * kMiB}};
 }
 

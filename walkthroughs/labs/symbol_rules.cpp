@@ -148,7 +148,7 @@ std::vector<Objection> objections_to_symbols(const std::filesystem::path& object
       objections.push_back({"it uses " + demangled(name) + ", which a kernel has no need of",
                             words_in(demangled(name))});
     else if ((type == 'd' || type == 'D') && !known.contains(name))
-      objections.push_back({kKeepsData, words_in(demangled(name))});
+      objections.push_back({kKeepsData, {"static"}});
     else if (!undefined && !local && !may_be_defined(name, type))
       objections.push_back(
           {"it defines " + demangled(name) + ", which could take the place of what is not its own",
@@ -211,10 +211,14 @@ std::set<std::string> names_called_by(const std::filesystem::path& object) {
 
 bool may_be_the_compilers(const std::filesystem::path& object, const Lab& lab) {
   static const std::regex library("_ZNK?St.*|_ZSt.*|__.*");
-  for (const Symbol& symbol : symbols_of(object))
-    if (symbol.undefined() && !may_be_called(symbol.name, lab) &&
-        !std::regex_match(symbol.name, library))
-      return false;
+  try {
+    for (const Symbol& symbol : symbols_of(object))
+      if (symbol.undefined() && !may_be_called(symbol.name, lab) &&
+          !std::regex_match(symbol.name, library))
+        return false;
+  } catch (const TooMuch&) {
+    return false;
+  }
   return true;
 }
 

@@ -131,6 +131,25 @@ and should say
     int second;" --check "$page"
 expect 1 "build/bin/pages --write folder/page.md" --check "$page"
 
+# Numbers of the page's own sentences.
+said() { # STATUS TEXT WHAT THE PAGE SAYS, AND THE MARK
+  printf '<!-- run: echo 3 rows, 1.1117 times, limit = 10 -->\n%s\n<!-- end -->\n\n%s\n' \
+    "$(printf '\n```console\n$ echo 3 rows, 1.1117 times, limit = 10\n3 rows, 1.1117 times, limit = 10\n```\n\n')" "$3" >"$page"
+  "$pages" --root "$tree" --write "$page"
+  expect "$1" "$2" --check "$page"
+}
+said 0 "" $'There are `3 rows`: 1.11 times, or\n1 times; 10 s at most.\n\n<!--said 3 rows | 1.11 times | 1 times | limit = 10 => 10 s-->'
+said 1 "folder/page.md:11: '4 rows' does not stand in the block before it (of line 1)" $'4 rows.\n<!--said 4 rows-->'
+said 1 "'1.12 times' does not stand" $'1.12 times.\n<!--said 1.12 times-->'
+said 1 "'11 times' does not stand" $'11 times.\n<!--said 11 times-->'
+said 1 "'limit = 1' does not stand" $'1 s.\n<!--said limit = 1 => 1 s-->'
+said 1 "'3 rows' is not said on the page" $'Some rows.\n<!--said 3 rows-->'
+said 1 "'20 s' has a number that 'limit = 10' has not" $'20 s.\n<!--said limit = 10 => 20 s-->'
+printf '<!-- run: echo 3 rows -->\n\n3 old rows\n\n<!-- end -->\n<!-- code: source.cu inner -->\n<!-- end -->\n' >"$page"
+expect 1 "folder/page.md:7: the block 'code" --check "$page" --without-runs
+printf '<!--said 3 rows-->\n<!-- run: echo 3 rows -->\n<!-- end -->\n' >"$page"
+expect 2 "folder/page.md:1: there is no block before it" --check "$page"
+
 # One mistake in a page of one block, and what is said about it.
 expect_mistake() { # BLOCK'S FIRST LINE, TEXT
   printf 'text\n%s\n<!-- end -->\n' "$1" >"$page"
