@@ -478,8 +478,12 @@ TEST_F(PluginTest, WhatTakesLongCountsItsSecondsOnATerminal) {
       run_paged({"check", "--kernel", kTestKernel, "--invariant", "reference", "--case",
                  small_case(), "--time-limit", "3.3"},
                 {"PAGED_TEST_DOES=hangs"}, testing::OutputKind::terminal);
-  EXPECT_NE(result.out.find("checking: test-kernel, reference, case (2 s)"), std::string::npos)
-      << result.out;
+  // Which of the three seconds is seen depends on what else the machine does.
+  const auto shows = [&](const std::string& seconds) {
+    return result.out.find("checking: test-kernel, reference, case (" + seconds + " s)") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(shows("1") || shows("2") || shows("3")) << result.out;
 }
 
 TEST_F(PluginTest, AKernelThatAlwaysHangsIsGivenUp) {
