@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace paged {
@@ -19,7 +20,7 @@ namespace paged {
 namespace {
 
 /// Of the keys that comparisons read. A report of a later format may mean other things by them.
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 constexpr const char* kReport = "paged check";
 
 /// What a kernel asks for in vain is no use to it: more of these is worse. (More useful bytes are
@@ -46,6 +47,7 @@ CheckSettings settings_in(JsonObject settings) {
   read.seed = seed.get<std::uint64_t>();
   read.probabilities = settings.text("probabilities");
   read.schedule = settings.text("schedule");
+  read.instances = settings.text("instances");
   return read;
 }
 
@@ -170,19 +172,19 @@ class RowComparison {
   std::vector<Change> changes_;
 };
 
-/// Names the same result in two reports: some cases of an invariant may have one name.
-class Keys {
- public:
-  using Key = std::tuple<std::string, std::string, std::string, std::string, int>;
-  Key next(const BaselineRow& row) {
-    Key key{row.stage, row.invariant, row.case_name, row.backend, 0};
-    std::get<4>(key) = seen_[key]++;
-    return key;
-  }
+/// Names a result: in two reports, what has one name is the same.
+using ResultName = std::tuple<std::string, std::string, std::string, std::string>;
 
- private:
-  std::map<Key, int> seen_;
-};
+ResultName name_of(const BaselineRow& row) {
+  return {row.stage, row.invariant, row.case_name, row.backend};
+}
+
+/// Which of two results of one name is which, nobody can say.
+[[noreturn]] void refuse_same_names(const std::string& where, const BaselineRow& row) {
+  throw InputError(where + " two results of " + row.stage + ", " + row.invariant + ", " +
+                   row.backend + ", case '" + shortened(row.case_name, 83) +
+                   "': they cannot be told apart; give each case a name of its own");
+}
 
 bool needs_watching(const std::string& invariant) {
   const auto& all = invariants();
@@ -217,7 +219,8 @@ void add_baseline_keys(nlohmann::json& report, const std::vector<CheckResult>& r
   report["format"] = kFormat;
   report["settings"] = {{"seed", settings.seed},
                         {"probabilities", settings.probabilities},
-                        {"schedule", settings.schedule}};
+                        {"schedule", settings.schedule},
+                        {"instances", settings.instances}};
   for (std::size_t i = 0; i < results.size(); ++i) {
     nlohmann::json& row = report.at("results").at(i);
     if (recorded.counts) row["counts"] = map_of(results[i].verdict.counts);
@@ -234,6 +237,9 @@ Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) 
         origin + " is not what `paged check --json FILE` writes" +
         (json.has("results") ? ", or from before there were baselines; write it again" : ""));
   const std::int64_t format = json.integer("format", 1, INT64_MAX);
+  if (format < kFormat)
+    throw InputError(origin + " has format " + std::to_string(format) +
+                     ", which does not say for which instance list it was made; write it again");
   if (format > kFormat)
     throw InputError(origin + " has format " + std::to_string(format) +
                      ", and this program knows formats up to " + std::to_string(kFormat) +
@@ -244,29 +250,34 @@ Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) 
     if (before == asked) return;
     throw InputError(origin + " was made with " + option + " " + shortened(before) +
                      ", and this is " + asked +
-                     ": other data or bits; ask for the same, or write the baseline again");
+                     ": other cases, data or bits; ask for the same, or write the baseline again");
   };
   differs("--seed", std::to_string(then.seed), std::to_string(now.seed));
   differs("--probabilities", then.probabilities, now.probabilities);
   differs("--schedule", then.schedule, now.schedule);
+  differs("-DPAGED_INSTANCES", then.instances, now.instances);
   const nlohmann::json& results = json.at("results");
   if (!results.is_array()) json.fail("results", "must be a list");
   for (std::size_t i = 0; i < results.size(); ++i)
     rows_.push_back(row_in(JsonObject(results[i], origin, "results[" + std::to_string(i) + "]")));
+  std::set<ResultName> names;
+  for (const BaselineRow& row : rows_)
+    if (!names.insert(name_of(row)).second) refuse_same_names(origin + " has", row);
 }
 
 BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Recorded recorded,
                                      const Margins& margins, Asked asked) const {
-  std::map<Keys::Key, const BaselineRow*> before;
-  Keys keys_before, keys_now;
-  for (const BaselineRow& row : rows_) before[keys_before.next(row)] = &row;
+  std::map<ResultName, const BaselineRow*> before;
+  std::set<ResultName> names_now;
+  for (const BaselineRow& row : rows_) before[name_of(row)] = &row;
   BaselineComparison comparison;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const CheckResult& result = results[i];
     BaselineRow now = row_of(result);
     if (recorded.times) now.seconds = result.verdict.record.seconds;
     if (recorded.counts) now.counts = map_of(result.verdict.counts);
-    const auto found = before.find(keys_now.next(now));
+    if (!names_now.insert(name_of(now)).second) refuse_same_names("there are now", now);
+    const auto found = before.find(name_of(now));
     std::vector<Change> changes;
     if (found == before.end()) {
       changes.push_back({ChangeKind::added,

@@ -1,5 +1,6 @@
 // What `paged check` found now beside what it found before, on another commit.
 #pragma once
+#include "stages/instance_lists.h"
 #include "tests/harness/check_run.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,12 +15,17 @@
 
 namespace paged {
 
+/// In place of an instance list, for a kernel of somebody else's.
+inline constexpr const char* kAsTheLibrarySays = "as the library says";
+
 /// What must be the same for two reports to be comparable: it decides about the cases' data, or about
 /// the bits.
 struct CheckSettings {
   std::uint64_t seed = 1;
   std::string probabilities = "as the cases have it";  ///< what --probabilities says
   std::string schedule = "in-order";                   ///< of the CPU machine
+  /// Of the build, which decides what cases there are; of a library, kAsTheLibrarySays.
+  std::string instances = name_of(InstanceList::small);
   friend bool operator==(const CheckSettings&, const CheckSettings&) = default;
 };
 
@@ -52,7 +58,7 @@ enum class ChangeKind { worse, better, other, added, missing };
 /// "worse", "better", "other", "new", "missing"
 const char* name_of(ChangeKind kind);
 
-/// One thing that is not as it was. Of one (stage, invariant, case, backend) there can be several.
+/// One thing that is not as it was. Of one result there can be several.
 struct Change {
   ChangeKind kind = ChangeKind::other;
   std::string aspect;  ///< "result", "bits", "bound share", "counts", "time"
@@ -72,7 +78,7 @@ struct BaselineComparison {
 
 /// One result as far as it is compared.
 struct BaselineRow {
-  std::string stage, invariant, case_name, backend;
+  std::string stage, invariant, case_name, backend;  ///< its name
   bool expected = true, as_expected = false;
   std::string message;
   std::string bits;                   ///< "": nothing ran
@@ -85,13 +91,15 @@ struct BaselineRow {
 class Baseline {
  public:
   /// Throws InputError, one line with the file's name, for a file that cannot be read, is no report of
-  /// `paged check`, was written by a later version, or was made with other settings than `now`.
+  /// `paged check`, was written by an earlier or a later version, was made with other settings than
+  /// `now`, or has two results of one name: stage, invariant, case and backend.
   Baseline(const std::filesystem::path& file, const CheckSettings& now);
 
-  /// Worse is: a result that came out as stated and no longer does; one that held and that the stage
-  /// now states to break; one that was not tried though it was asked for; a larger share of the bound, more transactions or more time than the
-  /// margins allow, of results that came out as stated both times. Other bits are neither better nor
-  /// worse. What only one side recorded is not compared.
+  /// Results of one name are compared. Worse is: a result that came out as stated and no longer does;
+  /// one that held and that the stage now states to break; one that was not tried though it was asked
+  /// for; a larger share of the bound, more transactions or more time than the margins allow, of
+  /// results that came out as stated both times. Other bits are neither better nor worse. What only
+  /// one side recorded is not compared. Throws InputError for two results of one name.
   BaselineComparison compare(const std::vector<CheckResult>& results, Recorded recorded,
                              const Margins& margins, Asked asked = {}) const;
 

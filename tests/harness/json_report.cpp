@@ -1,7 +1,6 @@
 #include "tests/harness/json_report.h"
 
 #include "stages/registry.h"
-#include "tests/harness/plugin.h"
 
 #include <nlohmann/json.hpp>
 
@@ -78,7 +77,8 @@ nlohmann::json json_of_runs(const std::vector<StageRun>& runs) {
   return {{"results", list}};
 }
 
-nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
+nlohmann::json json_of_checks(const std::vector<CheckResult>& results,
+                              const std::vector<NotTried>& not_tried) {
   nlohmann::json list = nlohmann::json::array();
   int passed = 0;
   for (const CheckResult& result : results) {
@@ -98,8 +98,16 @@ nlohmann::json json_of_checks(const std::vector<CheckResult>& results) {
                     {"bits", result.verdict.record.bits}});
     if (!result.kernel_file.empty()) list.back()["kernel"] = result.kernel_file;
   }
-  return {
-      {"results", list}, {"passed", passed}, {"failed", static_cast<int>(results.size()) - passed}};
+  nlohmann::json left_out = nlohmann::json::array();
+  for (const NotTried& one : not_tried)
+    left_out.push_back({{"stage", one.stage},
+                        {"invariant", one.invariant},
+                        {"backend", one.backend},
+                        {"reason", one.reason}});
+  return {{"results", list},
+          {"passed", passed},
+          {"failed", static_cast<int>(results.size()) - passed},
+          {"not_tried", left_out}};
 }
 
 nlohmann::json json_of(const Flops& flops) {
@@ -107,14 +115,6 @@ nlohmann::json json_of(const Flops& flops) {
       {"flops", flops.total()},
       {"flops_by_step",
        {{"qk", flops.qk}, {"softmax", flops.softmax}, {"pv", flops.pv}, {"reduce", flops.reduce}}}};
-}
-
-nlohmann::json json_of_plugin_check(const PluginCheck& check) {
-  nlohmann::json json = json_of_checks(check.results);
-  json["not_tried"] = nlohmann::json::array();
-  for (const NotTried& left_out : check.not_tried)
-    json["not_tried"].push_back({{"invariant", left_out.invariant}, {"reason", left_out.reason}});
-  return json;
 }
 
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs) {

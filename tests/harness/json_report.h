@@ -4,7 +4,6 @@
 #include "tests/harness/check_run.h"
 #include "tests/harness/count_run.h"
 #include "tests/harness/output_file.h"
-#include "tests/harness/plugin.h"
 #include "tests/harness/stage_run.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,12 +15,10 @@
 
 namespace paged {
 
-struct PluginCheck;
-
 nlohmann::json json_of_stages();
 nlohmann::json json_of_runs(const std::vector<StageRun>& runs);
-nlohmann::json json_of_checks(const std::vector<CheckResult>& results);
-nlohmann::json json_of_plugin_check(const PluginCheck& check);
+nlohmann::json json_of_checks(const std::vector<CheckResult>& results,
+                              const std::vector<NotTried>& not_tried);
 nlohmann::json json_of_counts(const std::vector<CountRun>& runs);
 
 /// Where --json goes: a file, standard output for "-", or nowhere if the option was not given.

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ class BaselineTest : public ::testing::Test {
  protected:
   std::filesystem::path write(const std::vector<CheckResult>& results,
                               const std::function<void(nlohmann::json&)>& edit = {}) const {
-    nlohmann::json report = json_of_checks(results);
+    nlohmann::json report = json_of_checks(results, {});
     add_baseline_keys(report, results, {}, kEverything);
     if (edit) edit(report);
     return folder_.write("base.json", report.dump());
@@ -156,8 +157,8 @@ TEST_F(BaselineTest, OtherBitsAreNeitherBetterNorWorse) {
   EXPECT_TRUE(since_right([](CheckResult& r) { r.verdict.record.bits = ""; }).changes.empty());
 }
 
-TEST_F(BaselineTest, ListsNewAndMissingResultsAndTellsCasesOfOneNameApart) {
-  CheckResult second = result_named("reference", "a");
+TEST_F(BaselineTest, ListsNewAndMissingResults) {
+  CheckResult second = result_named("reference", "a2");
   second.verdict.record.bits = "00000000000000cc";
   const CheckResult first = result_named("reference", "a"), other = result_named("alibi", "b");
   const Baseline baseline(write({first, second, other}), {});
@@ -170,6 +171,40 @@ TEST_F(BaselineTest, ListsNewAndMissingResultsAndTellsCasesOfOneNameApart) {
   EXPECT_FALSE(less.got_worse());
   EXPECT_EQ(less.changes[0].result, 2U);
   EXPECT_EQ(less.changes[1].case_name, "b");
+}
+
+/// By their names, wherever they stand: what follows a case that is gone is not taken for it.
+TEST_F(BaselineTest, PairsResultsByTheirNamesAndNotByTheirPlaces) {
+  CheckResult a = result_named("reference", "a"), b = result_named("reference", "b"),
+              c = result_named("reference", "c");
+  b.verdict.record.bits = "00000000000000bb";
+  c.verdict.record.bits = "00000000000000cc";
+  const Baseline baseline(write({a, b, c}), {});
+  EXPECT_EQ(baseline.compare({c, a, b}, kEverything, {}).alike, 3U);
+  const BaselineComparison without_b = baseline.compare({a, c}, kEverything, {});
+  EXPECT_EQ(without_b.alike, 2U) << json_of(without_b).dump(1);
+  EXPECT_EQ(without_b.count(ChangeKind::missing), 1U);
+}
+
+TEST_F(BaselineTest, RefusesTwoResultsOfOneName) {
+  const CheckResult one = result_named("reference", "a");
+  EXPECT_NE(
+      refusal(write({one, one}))
+          .find("has two results of plain, reference, cpu, case 'a': they cannot be told apart"),
+      std::string::npos);
+  const Baseline baseline(write({one}), {});
+  const auto message = input_error_of([&] { baseline.compare({one, one}, kEverything, {}); });
+  EXPECT_NE(message.value_or("").find("there are now two results of plain"), std::string::npos);
+}
+
+/// What would be said of a baseline whose names are not: every invariant names its cases apart.
+TEST_F(BaselineTest, NoInvariantHasTwoCasesOfOneName) {
+  for (const Invariant& invariant : invariants()) {
+    std::set<std::string> names;
+    for (const ScalarType scalar : {ScalarType::f32, ScalarType::f16, ScalarType::bf16})
+      for (const CaseSpec& spec : invariant.cases(scalar, 1))
+        EXPECT_TRUE(names.insert(spec.name).second) << invariant.id << ": " << spec.name;
+  }
 }
 
 TEST_F(BaselineTest, WhatHeldAndIsNotTriedThoughAskedForIsWorse) {
@@ -202,11 +237,14 @@ TEST_F(BaselineTest, RefusesWhatIsNoBaseline) {
             std::string::npos);
   EXPECT_NE(refusal(folder_.write("x.json", "[1]")).find("JSON object"), std::string::npos);
   const std::vector<CheckResult> one = {result_named("reference", "a")};
-  EXPECT_NE(refusal(write(one, [](nlohmann::json& r) { r["format"] = 2; })).find("format 2"),
+  EXPECT_NE(refusal(write(one, [](nlohmann::json& r) { r["format"] = 3; })).find("format 3"),
             std::string::npos);
   EXPECT_NE(
       refusal(write(one, [](nlohmann::json& r) { r.erase("format"); })).find("write it again"),
       std::string::npos);
+  EXPECT_NE(refusal(write(one, [](nlohmann::json& r) { r["format"] = 1; }))
+                .find("which does not say for which instance list it was made; write it again"),
+            std::string::npos);
 }
 
 TEST_F(BaselineTest, NamesTheKeyThatIsWrong) {
@@ -224,13 +262,16 @@ TEST_F(BaselineTest, NamesTheKeyThatIsWrong) {
   }
 }
 
-TEST_F(BaselineTest, RefusesOtherSeedsAndSchedules) {
+TEST_F(BaselineTest, RefusesOtherSeedsSchedulesAndInstanceLists) {
   const std::filesystem::path file = write({result_named("reference", "a")});
   const std::string seed = refusal(file, {.seed = 2});
   EXPECT_NE(seed.find("--seed 1, and this is 2"), std::string::npos) << seed;
   const std::string schedule = refusal(file, {.schedule = "random, seed 3"});
   EXPECT_NE(schedule.find("--schedule in-order"), std::string::npos) << schedule;
   EXPECT_NE(refusal(file, {.probabilities = "f16"}).find("--probabilities"), std::string::npos);
+  const std::string instances = refusal(file, {.instances = "all"});
+  EXPECT_NE(instances.find("made with -DPAGED_INSTANCES small, and this is all"), std::string::npos)
+      << instances;
 }
 
 // ---- JUnit -------------------------------------------------------------------------------------

@@ -60,12 +60,21 @@ CheckRequest request_of(const CheckOptions& options) {
   return request;
 }
 
-CheckSettings settings_of(const CheckOptions& options, const CheckRequest& request) {
+/// What stages with compile-time sizes are built for; the others take every size.
+std::string built_instances() {
+  for (const Stage& stage : stages(Backend::cpu))
+    if (stage.supports.instances != InstanceList::all) return name_of(stage.supports.instances);
+  return name_of(InstanceList::all);
+}
+
+CheckSettings settings_of(const CheckOptions& options, const CheckRequest& request,
+                          const std::string& instances) {
   CheckSettings settings;
   settings.seed = request.seed;
   settings.probabilities = options.probabilities.value_or(settings.probabilities);
   const std::string schedule = simt::describe(simt::current_schedule());
   if (!schedule.empty()) settings.schedule = schedule;
+  settings.instances = instances;
   return settings;
 }
 
@@ -109,7 +118,8 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
     return run_fuzz(options.fuzz, request, {target}, options.reports.json,
                     options.plugin.to_repeat());
   }
-  CheckReports reports(options.reports, settings_of(options, request), request.cases);
+  CheckReports reports(options.reports, settings_of(options, request, kAsTheLibrarySays),
+                       request.cases);
   PluginCheck check;
   {
     Progress progress("checking");
@@ -118,8 +128,8 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
       progress.show(text_of(plugin.stage, planned));
     });
   }
-  const bool no_worse = reports.write(json_of_plugin_check(check), check.results, check.not_tried,
-                                      asked_for(request, false, false));
+  const bool no_worse = reports.write(json_of_checks(check.results, check.not_tried), check.results,
+                                      check.not_tried, asked_for(request, false, false));
   if (!reports.takes_standard_output()) {
     print(request, check.results, check.not_tried);
     print_not_tried(std::cout, check.not_tried, check.cases_left_out);
@@ -152,7 +162,8 @@ int run(const CheckOptions& options) {
     throw InputError(
         "--counts takes the CPU machine, which sees every access: use --backend cpu without "
         "--unchecked, or leave it out");
-  CheckReports reports(options.reports, settings_of(options, request), request.cases);
+  CheckReports reports(options.reports, settings_of(options, request, built_instances()),
+                       request.cases);
   std::optional<CountingScope> counting;
   if (options.reports.recorded.counts) counting.emplace(*device);
   std::vector<CheckResult> results;
@@ -173,7 +184,7 @@ int run(const CheckOptions& options) {
     }
   }
   const bool no_worse =
-      reports.write(json_of_checks(results), results, not_tried,
+      reports.write(json_of_checks(results, not_tried), results, not_tried,
                     asked_for(request, options.stage.stage == "all",
                               !options.stage.unchecked && device->watches_accesses()));
   if (!reports.takes_standard_output()) {

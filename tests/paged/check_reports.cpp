@@ -10,6 +10,8 @@
 
 #include <iostream>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 
 namespace paged {
@@ -21,6 +23,17 @@ void refuse_same(const char* option, const std::optional<std::string>& file, con
   if (file && other_file && *file != "-" && *other_file != "-" && same_file(*file, *other_file))
     throw InputError(std::string(option) + " and " + other + " both name '" + *file +
                      "'; give each a file of its own");
+}
+
+/// Two results of one name could not be compared with a baseline; that is better known before they
+/// are there.
+void refuse_same_names(const std::vector<CaseSpec>& cases) {
+  std::set<std::string> names;
+  for (const CaseSpec& spec : cases)
+    if (!names.insert(spec.name).second)
+      throw InputError("--case names '" + spec.name +
+                       "' twice, and --baseline tells cases apart by their names; give each one of "
+                       "its own");
 }
 
 }  // namespace
@@ -65,6 +78,7 @@ CheckReports::CheckReports(const CheckReportOptions& options, const CheckSetting
   refuse_overwriting("--json", options.json, cases);
   refuse_overwriting("--junit", options.junit, cases);
   if (options.junit) junit_.emplace(*options.junit);
+  if (options.baseline) refuse_same_names(cases);
   if (options.baseline) baseline_.emplace(*options.baseline, settings);
 }
 

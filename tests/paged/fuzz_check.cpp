@@ -52,7 +52,7 @@ FuzzTotal fuzz_all(const FuzzOptions& options, const CheckRequest& request,
 nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std::uint64_t seed) {
   std::vector<CheckResult> results;
   if (total.failure) results.push_back(total.failure->result);
-  nlohmann::json report = json_of_checks(results);
+  nlohmann::json report = json_of_checks(results, {});
   report["passed"] = total.tries - total.failed;
   report["failed"] = total.failed;
   report["fuzz"] = {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ TEST_F(CheckReportsTest, TheSameRequestWritesTheSameBytesAndEqualsItsOwnBaseline
   EXPECT_EQ(content_of(folder_ / "a.json"), content_of(folder_ / "b.json"));
   EXPECT_EQ(content_of(folder_ / "a.xml"), content_of(folder_ / "b.xml"));
   EXPECT_TRUE(content_of(folder_ / "a.xml").starts_with("<?xml version=\"1.0\"")) << "no XML";
-  for (const json& row : written("a.json").at("results")) {
+  const json report = written("a.json");
+  for (const json& row : report.at("results")) {
     EXPECT_EQ(row.at("bits").get<std::string>().size(), 16U);
     EXPECT_GT(row.at("counts").at("global_load_sectors"), 0);
     EXPECT_FALSE(row.contains("seconds")) << "times differ from run to run";
@@ -92,13 +94,24 @@ TEST_F(CheckReportsTest, WhatGotWorseFailsAndIsListed) {
   EXPECT_EQ(wide.exit_status, 0) << "transactions are not recorded here: " << wide.out;
 }
 
-TEST_F(CheckReportsTest, WhatIsNotTriedIsASkippedTestAndWhatIsGoneAFailure) {
+TEST_F(CheckReportsTest, WhatIsNotTriedIsListedAndASkippedTestAndWhatIsGoneAFailure) {
   const auto check_stage = [&](std::vector<std::string> more) {
     std::vector<std::string> all = {"check", "--stage", "1", "--unchecked"};
     all.insert(all.end(), more.begin(), more.end());
     return run_paged(all);
   };
   ASSERT_EQ(check_stage({"--json", file("base.json")}).exit_status, 0);
+  std::set<std::string> not_tried;
+  const json base = written("base.json");
+  for (const json& left_out : base.at("not_tried")) {
+    EXPECT_EQ(left_out.at("stage"), "naive-paged-gather");
+    EXPECT_EQ(left_out.at("backend"), "cpu");
+    EXPECT_NE(left_out.at("reason"), "");
+    not_tried.insert(left_out.at("invariant"));
+  }
+  EXPECT_TRUE(not_tried.contains("no-race") && not_tried.contains("partition-invariance"));
+  for (const json& row : base.at("results"))
+    EXPECT_FALSE(not_tried.contains(row.at("invariant"))) << row.dump();
   // Nobody watches here, so that no-race cannot be tried; the other is gone without a reason.
   edit("base.json", [](json& report) {
     json& results = report.at("results");
@@ -131,8 +144,14 @@ TEST_F(CheckReportsTest, RefusesWrongBaselinesInOneLine) {
   expect_refused({"--baseline", file("base.json"), "--json", file("base.json")},
                  {"--json", "--baseline"});
   expect_refused({"--junit", file("x"), "--json", file("x")}, {"--json", "--junit"});
+  expect_refused(
+      {"--baseline", file("base.json"), "--case", "smollm2-layer-14", "--case", "smollm2-layer-14"},
+      {"smollm2-layer-14", "twice"});
   expect_refused({"--junit", file("no/x.xml")}, {"no/x.xml"});
   expect_refused({"--counts", "--unchecked"}, {"--counts", "--unchecked"});
+  const json instances = written("base.json").at("settings").at("instances");
+  edit("base.json", [](json& report) { report["settings"]["instances"] = "share_3"; });
+  expect_refused({"--baseline", file("base.json")}, {"base.json", "share_3", instances});
   edit("base.json", [](json& report) { report["format"] = 99; });
   expect_refused({"--baseline", file("base.json")}, {"base.json", "99"});
 }
