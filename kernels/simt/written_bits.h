@@ -1,28 +1,37 @@
 // Which bytes of an allocation something has written: one bit for each byte, since every access to
 // global memory looks at them. Bit i % 8 of bits[i / 8] is byte i.
+//
+// Blocks run on several OS threads, and what a kernel races on they mark and look at at the same time.
+// So every access to the bits is a relaxed atomic one of one byte of bits: what a racing kernel may
+// find is an old or a new bit, and no block's marks are lost. Order comes from elsewhere: what is
+// ordered between blocks is so through atomic operations of the kernel, which the machine runs as
+// atomic operations. On x86 and aarch64 these loads and stores are the plain instructions.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace paged::simt {
 
 /// Bytes of an allocation for which one byte of bits stands.
 inline constexpr std::size_t kBytesPerBits = 8;
 
+/// One byte of bits. (std::atomic_ref takes no const before C++26.)
+[[gnu::always_inline]] inline unsigned load_bits(const std::uint8_t* bits) {
+  return std::atomic_ref(const_cast<std::uint8_t&>(*bits)).load(std::memory_order_relaxed);
+}
+
 /// Whether all of kSize bytes (1, 2, 4, 8 or 16) at `offset`, a multiple of kSize, are written.
 template <std::size_t kSize>
 [[gnu::always_inline]] inline bool all_written(const std::uint8_t* bits, std::size_t offset) {
+  const std::uint8_t* const first = bits + offset / kBytesPerBits;
   if constexpr (kSize == 16) {
-    std::uint16_t both;
-    std::memcpy(&both, bits + offset / kBytesPerBits, sizeof both);
-    return both == 0xFFFFU;
+    return (load_bits(first) & load_bits(first + 1)) == 0xFFU;
   } else {
     constexpr unsigned kMask = (1U << kSize) - 1U;
-    return (bits[offset / kBytesPerBits] >> offset % kBytesPerBits & kMask) == kMask;
+    return (load_bits(first) >> offset % kBytesPerBits & kMask) == kMask;
   }
 }
 
@@ -32,7 +41,7 @@ void for_each_partly(Bits* bits, std::size_t offset, std::size_t bytes, F f) {
   const std::size_t end = offset + bytes;
   for (std::size_t begin = offset; begin < end;) {
     const std::size_t next = std::min(end, (begin / kBytesPerBits + 1) * kBytesPerBits);
-    f(bits[begin / kBytesPerBits],
+    f(bits + begin / kBytesPerBits,
       static_cast<std::uint8_t>(((1U << (next - begin)) - 1U) << begin % kBytesPerBits));
     begin = next;
   }
@@ -42,8 +51,8 @@ void for_each_partly(Bits* bits, std::size_t offset, std::size_t bytes, F f) {
 inline std::size_t count_unwritten(const std::uint8_t* bits, std::size_t offset,
                                    std::size_t bytes) {
   std::size_t count = 0;
-  for_each_partly(bits, offset, bytes, [&](std::uint8_t of_eight, std::uint8_t mask) {
-    count += static_cast<std::size_t>(std::popcount(static_cast<std::uint8_t>(~of_eight & mask)));
+  for_each_partly(bits, offset, bytes, [&](const std::uint8_t* of_eight, std::uint8_t mask) {
+    count += static_cast<std::size_t>(std::popcount(~load_bits(of_eight) & mask));
   });
   return count;
 }
@@ -56,8 +65,8 @@ inline std::size_t first_unwritten(const std::uint8_t* bits, std::size_t offset,
   return bytes;
 }
 
-/// What stands for whole eights of bytes is handed to whole(first, count), the rest, at most once at
-/// either end, to part(byte of bits, mask).
+/// Hands each byte of bits that stands for eight of these bytes to whole(), and what stands for fewer,
+/// at either end, to part(byte of bits, mask).
 template <typename Whole, typename Part>
 void split_bits(std::uint8_t* bits, std::size_t offset, std::size_t bytes, Whole whole, Part part) {
   const std::size_t end = offset + bytes;
@@ -65,17 +74,17 @@ void split_bits(std::uint8_t* bits, std::size_t offset, std::size_t bytes, Whole
   const std::size_t last = end / kBytesPerBits;
   if (first >= last) return for_each_partly(bits, offset, bytes, part);
   for_each_partly(bits, offset, first * kBytesPerBits - offset, part);
-  whole(bits + first, last - first);
+  for (std::uint8_t* of_eight = bits + first; of_eight < bits + last; ++of_eight) whole(of_eight);
   for_each_partly(bits, last * kBytesPerBits, end - last * kBytesPerBits, part);
 }
 
-/// Other threads may mark other bytes at the same time.
+/// Marks these bytes as written.
 inline void mark_written(std::uint8_t* bits, std::size_t offset, std::size_t bytes) {
   split_bits(
       bits, offset, bytes,
-      [](std::uint8_t* whole, std::size_t count) { std::memset(whole, 0xFF, count); },
-      [](std::uint8_t& part, std::uint8_t mask) {
-        std::atomic_ref(part).fetch_or(mask, std::memory_order_relaxed);
+      [](std::uint8_t* whole) { std::atomic_ref(*whole).store(0xFF, std::memory_order_relaxed); },
+      [](std::uint8_t* part, std::uint8_t mask) {
+        std::atomic_ref(*part).fetch_or(mask, std::memory_order_relaxed);
       });
 }
 
@@ -83,10 +92,10 @@ inline void mark_written(std::uint8_t* bits, std::size_t offset, std::size_t byt
 inline void mark_unwritten(std::uint8_t* bits, std::size_t offset, std::size_t bytes) {
   split_bits(
       bits, offset, bytes,
-      [](std::uint8_t* whole, std::size_t count) { std::memset(whole, 0, count); },
-      [](std::uint8_t& part, std::uint8_t mask) {
-        std::atomic_ref(part).fetch_and(static_cast<std::uint8_t>(~mask),
-                                        std::memory_order_relaxed);
+      [](std::uint8_t* whole) { std::atomic_ref(*whole).store(0, std::memory_order_relaxed); },
+      [](std::uint8_t* part, std::uint8_t mask) {
+        std::atomic_ref(*part).fetch_and(static_cast<std::uint8_t>(~mask),
+                                         std::memory_order_relaxed);
       });
 }
 
