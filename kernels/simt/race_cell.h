@@ -109,6 +109,7 @@ class RaceCell {
     if (const int reader = racing_reader(clocks, lane_reads, bytes, thread); reader >= 0)
       return {reader, reader == other_reader_ ? other_read_pc_ : read_pc_, AccessKind::read};
     note_write(clocks, thread, kind, bytes, pc);
+    if (readers_ != 0 || other_reader_ != kNobody) forget_ordered_reads(lane_reads, bytes);
     return {};
   }
 
@@ -153,10 +154,17 @@ class RaceCell {
     write_pc_ = pc;
     written_ = goes_on ? written_ | bytes : bytes;
     atomic_ = atomic;
-    // Whoever read what is written now did so in order. Of other bytes nothing is known.
-    const unsigned read = read_bytes_ | other_read_;
-    if (readers_ == 0 || read_bytes_ == kDiffering || (read & ~unsigned{bytes}) == 0)
-      forget_reads();
+  }
+
+  /// Whoever read what is written now did so in order. Other bytes are as read as they were.
+  void forget_ordered_reads(LaneReadsOfEpoch& lane_reads, std::uint8_t bytes) {
+    const auto others = static_cast<std::uint8_t>(~bytes);
+    unsigned left = other_read_ &= others;
+    if (readers_ != 0 && read_bytes_ == kDiffering)
+      for (std::uint8_t& read : lane_reads[lane_reads_].bytes) left |= read &= others;
+    else if (readers_ != 0)
+      left |= read_bytes_ & others;  // all of them stay while some do
+    if (left == 0) forget_reads();
   }
 
   void note_read(const BlockClocks& clocks, LaneReadsOfEpoch& lane_reads, int thread,

@@ -314,6 +314,18 @@ __global__ void halves_of_two_owners(int* values) {
   if (threadIdx.x == 32) shared[0] = 7;
 }
 
+// Lanes 0 and 1 read a half each, and lane 1 writes its own in place, as x[t] = f(x[t]) does where one
+// lane has a branch of its own. The other half is still one that lane 0 has read.
+__global__ void half_in_place(bool barrier, int* values) {
+  __shared__ __align__(4) unsigned short shared[2];
+  if (threadIdx.x < 2) shared[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x < 2) values[threadIdx.x] = shared[threadIdx.x];
+  if (threadIdx.x == 1) shared[1] = 5;
+  if (barrier) __syncthreads();
+  if (threadIdx.x == 32) shared[0] = 7;  // mistake: half beside one that is written in place
+}
+
 __global__ void other_half_of_a_word(int* values) {
   __shared__ __align__(4) unsigned short shared[2 * kThreads];
   shared[2 * threadIdx.x] = shared[2 * threadIdx.x + 1] = 1;
@@ -519,6 +531,18 @@ void add_planted_races(std::vector<PlantedKernel>& kernels) {
         {{race, "other_half_of_a_word",
           "2-byte write at byte 2 of 'shared' races with a read by thread (1,0,0)"}},
         true},
+       {"half beside one that is written in place",
+        file,
+        [](Device& device) { run_with(device, half_in_place, false); },
+        {{race, "half_in_place",
+          "2-byte write at byte 0 of 'shared' races with a read by thread (0,0,0)"}},
+        true},
+       {"half beside one that is written in place, after a barrier",
+        file,
+        [](Device& device) { run_with(device, half_in_place, true); },
+        {},
+        false,
+        FindingKind::data_race},
        {"halves without a barrier",
         file,
         [](Device& device) { run(device, halves_without_barrier); },
