@@ -1,6 +1,7 @@
 // A result file that is there whole or not at all.
 #pragma once
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 

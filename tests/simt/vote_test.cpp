@@ -1,5 +1,7 @@
 #include "tests/simt/every_backend.h"
 
+#include <algorithm>
+
 namespace paged {
 namespace {
 

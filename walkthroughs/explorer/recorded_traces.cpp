@@ -16,6 +16,7 @@
 #include "reference/cache_layout.h"
 #include "walkthroughs/pictures/traced_stage.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

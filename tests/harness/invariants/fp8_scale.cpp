@@ -6,6 +6,7 @@
 #include "tests/harness/random.h"
 #include "tests/harness/replaced_values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

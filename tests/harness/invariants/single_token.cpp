@@ -3,6 +3,7 @@
 #include "tests/harness/invariants/cases.h"
 #include "tests/harness/invariants/worked_example.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace paged {
