@@ -109,7 +109,11 @@ void check_steps(const CacheSteps& steps, std::size_t bytes_per_element) {
   for (const Step& step : steps.within_block) {
     check_size({step.name, step.stride, spanned});
     check_stride_alignment(step.name, step.stride, bytes_per_element);
-    spanned += (step.count - 1) * step.stride;  // the last one needs no gap behind it
+    std::int64_t before_last = 0;  // the last one needs no gap behind it
+    if (__builtin_mul_overflow(step.count - 1, step.stride, &before_last) ||
+        __builtin_add_overflow(spanned, before_last, &spanned))
+      throw InputError(std::string(step.name) + " is " + std::to_string(step.stride) +
+                       "; a block of that stride has more elements than 64 bits can count");
   }
   check_size({steps.block_name, steps.block_stride, spanned});
   check_stride_alignment(steps.block_name, steps.block_stride, bytes_per_element);

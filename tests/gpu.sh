@@ -6,11 +6,17 @@
 # PLANTED_SECONDS=N: how long the last part may take (250 s).
 # Exit status: 0 all is as it should be, 3 all but for that part, which had no time left, 1 something is not.
 set -euo pipefail
-results="${1:?usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]}"
-if [[ "$results" == -* ]]; then
-  echo "'$results' is no option; usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]" >&2
-  exit 1
-fi
+case "${1:-}" in
+  -h | --help)
+    sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
+  "" | -*)
+    echo "'${1:-}' is no folder for the results; usage: bash tests/gpu.sh RESULTS_DIRECTORY [CMake arguments]" >&2
+    exit 1
+    ;;
+esac
+results=$1
 shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build-gpu"

@@ -78,14 +78,17 @@ install_missing() {
   }
 }
 
+# Ends with what a step that failed said last.
+failed_step() { # LOG WHAT
+  tail -n 40 "$1" >&2
+  fail "$2 (whole log: $1)"
+}
+
 # Runs a step with its output in a log; shows the log only if the step fails.
 quietly() {
   local log="$1"
   shift
-  "$@" >"$log" 2>&1 || {
-    tail -n 40 "$log" >&2
-    fail "Failed: $* (whole log: $log)"
-  }
+  "$@" >"$log" 2>&1 || failed_step "$log" "Failed: $*"
 }
 
 # Rewrites one line of the terminal with each step of a build.
@@ -100,7 +103,7 @@ show_progress() {
 tell_steps() { # LOG
   local step
   while sleep "$seconds_between_steps" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
-    step=$(grep -a '^\[' "$1" | tail -n 1 | cut -c 1-100)
+    step=$(grep -a '^\[' "$1" | tail -n 1 | cut -c 1-100) || true # none yet
     [ -z "$step" ] || say "$step"
   done
 }
@@ -154,10 +157,7 @@ build_targets() {
     local reporter=$! status=0
     cmake --build "$build" -j "$jobs" "${target_arguments[@]}" >"$build/build.log" 2>&1 || status=$?
     { kill "$reporter" && wait "$reporter"; } 2>/dev/null || true
-    [ "$status" -eq 0 ] || {
-      tail -n 40 "$build/build.log" >&2
-      fail "The build failed (whole log: $build/build.log)"
-    }
+    [ "$status" -eq 0 ] || failed_step "$build/build.log" "The build failed"
   fi
   [ $((SECONDS - started)) -lt 5 ] || say "Built in $((SECONDS - started)) s"
 }

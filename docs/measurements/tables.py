@@ -104,8 +104,26 @@ def crossover(folder):
                 print(f"| {heads} | {batch} | " + " | ".join(cells) + " |")
 
 
+def versions(folder):
+    """Versions of the kernels side by side: the mean of their runs."""
+    results = json.loads((folder / "nvcc_versions.json").read_text())["results"]
+    names = list(dict.fromkeys(result["version"] for result in results))
+    rows = {}
+    for result in results:
+        heads = f"{result['num_heads']}/{result['num_kv_heads']}"
+        if heads == "32/32" or result["shape"] == "128 x 8k" or (heads, result["shape"]) == ("64/8", "1 x 8k"):
+            continue
+        row = rows.setdefault((result["type"], heads, result["shape"], result["variant"].upper()), {})
+        row[result["version"]] = sum(result["microseconds"]) / len(result["microseconds"])
+    print("\n| type | heads q/kv | batch x context | kernel | " + " | ".join(names) + " |")
+    print("|" + " --- |" * (4 + len(names)))
+    for key in sorted(rows, key=lambda key: (key[0] == "e4m3", key)):
+        print("| " + " | ".join([*key, *(f"{rows[key][name]:.1f}" if name in rows[key] else "–" for name in names)]) + " |")
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     times(pathlib.Path(sys.argv[1]))
     crossover(pathlib.Path(sys.argv[1]))
+    versions(pathlib.Path(sys.argv[1]))

@@ -159,11 +159,16 @@ class RaceCell {
   /// Whoever read what is written now did so in order. Other bytes are as read as they were.
   void forget_ordered_reads(LaneReadsOfEpoch& lane_reads, std::uint8_t bytes) {
     const auto others = static_cast<std::uint8_t>(~bytes);
-    unsigned left = other_read_ &= others;
-    if (readers_ != 0 && read_bytes_ == kDiffering)
-      for (std::uint8_t& read : lane_reads[lane_reads_].bytes) left |= read &= others;
-    else if (readers_ != 0)
+    other_read_ &= others;
+    unsigned left = other_read_;
+    if (readers_ != 0 && read_bytes_ == kDiffering) {
+      for (std::uint8_t& read : lane_reads[lane_reads_].bytes) {
+        read &= others;
+        left |= read;
+      }
+    } else if (readers_ != 0) {
       left |= read_bytes_ & others;  // all of them stay while some do
+    }
     if (left == 0) forget_reads();
   }
 
@@ -221,9 +226,9 @@ class RaceCell {
 
   std::uint64_t epoch_;
   std::uintptr_t write_pc_, read_pc_, other_read_pc_;
-  std::uint32_t readers_;           ///< lanes of read_warp_ that have read since the last write
+  std::uint32_t readers_;           ///< lanes of read_warp_ that have read since a write of these bytes
   std::uint32_t lane_reads_;        ///< number of their reads, if they differ
-  std::uint16_t read_warp_;         ///< of the first read since the last write
+  std::uint16_t read_warp_;         ///< of the first of those reads
   BlockClocks::Clock read_clock_;   ///< its lanes' clocks when they read, if they do not differ
   std::uint16_t writer_;            ///< thread or actor of the last write, or kNobody
   BlockClocks::Clock write_clock_;  ///< the writer's clock then

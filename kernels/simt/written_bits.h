@@ -2,8 +2,9 @@
 // global memory looks at them. Bit i % 8 of bits[i / 8] is byte i.
 //
 // Blocks run on several OS threads, and what a kernel races on they mark and look at at the same time.
-// So every access to the bits is a relaxed atomic one of one byte of bits: what a racing kernel may
-// find is an old or a new bit, and no block's marks are lost. Order comes from elsewhere: what is
+// So a kernel's every access to the bits is a relaxed atomic one of one byte of bits: what a racing
+// kernel may find is an old or a new bit, and no block's marks are lost. (SavedPages copies them while
+// no kernel runs.) Order comes from elsewhere: what is
 // ordered between blocks is so through atomic operations of the kernel, which the machine runs as
 // atomic operations. On x86 and aarch64 these loads and stores are the plain instructions.
 #pragma once

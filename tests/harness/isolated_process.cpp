@@ -164,8 +164,8 @@ void become_child(int output, const CallLimits& limits, pid_t parent) {
   ProcessLimits of_all;
   if (limits.data_bytes > 0) of_all.memory_bytes = data_bytes_now() + limits.data_bytes;
   if (!become_limited_child(of_all, parent)) fail("its limits cannot be set");
-  const Descriptor nothing = open_file("/dev/null", O_RDONLY);
-  dup2(nothing.get(), STDIN_FILENO);
+  close(STDIN_FILENO);  // so that it is no matter whether it was open
+  if (open("/dev/null", O_RDONLY) != STDIN_FILENO) fail("its input cannot be closed");
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
 }

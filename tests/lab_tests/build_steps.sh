@@ -12,7 +12,15 @@ cat >"$work/path/cmake" <<'CMAKE'
 #!/usr/bin/env bash
 case "$*" in
 *--build*)
-  echo "[1/3] Building one" && sleep 1.5 && echo "[2/3] Building two" && sleep 1.5
+  # Silent until somebody has looked; then each step until it has been told.
+  told() { # WHAT, or nothing: that time has passed
+    for _ in $(seq 200); do
+      sleep 0.1
+      if [ -z "$1" ] && [ -e "$(dirname "$0")/looked" ]; then return; fi
+      if [ -n "$1" ] && grep -qF "$1" "$(dirname "$0")/said"; then return; fi
+    done
+  }
+  told "" && echo "[1/3] Building one" && told "[1/3]" && echo "[2/3] Building two" && told "[2/3]"
   [ ! -e "$(dirname "$0")/broken" ] || { echo "one.cpp:1: error: broken" && exit 1; }
   ;;
 *)
@@ -28,10 +36,18 @@ set -euo pipefail
 . "$1/tree/tests/set_up.sh"
 install_missing() { :; }
 cmake_is_here() { :; }
-seconds_between_steps=1
+seconds_between_steps=0.3
+sleep() { # between looks at the log
+  command sleep "$@" && if [ "$1" = 0.3 ]; then : >>"$looked"; fi
+}
+looked=$1/path/looked
 "${@:2}"
 RUN
-run() { PATH="$work/path:$PATH" bash "$work/run.sh" "$work" "$@" 2>&1; }
+run() {
+  rm -f "$work/path/looked"
+  PATH="$work/path:$PATH" bash "$work/run.sh" "$work" "$@" >"$work/path/said" 2>&1 || true
+  cat "$work/path/said"
+}
 failures=0
 expect() { # WHAT PATTERN TEXT
   # shellcheck disable=SC2053  # it is a pattern

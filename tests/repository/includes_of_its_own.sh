@@ -2,7 +2,8 @@
 # Each file includes what it names, itself or through our headers that it includes: most files are compiled together
 # with others or behind a precompiled header, where an include that one forgot goes unseen until somebody compiles it
 # alone. To compile each of them alone would take minutes; this takes a second and looks for names: of the standard
-# library's headers, and of types and constants that one header of ours defines.
+# library's headers, and of types and constants that one header of ours defines. Functions, macros and names that a
+# file gives to something of its own, too, are not looked at.
 # Prints every name that has no include, and fails if there is one.
 # Usage: includes_of_its_own.sh ROOT
 set -euo pipefail
@@ -11,6 +12,10 @@ export LC_ALL=C
 
 mapfile -t files < <(find reference kernels stages tests walkthroughs \
   \( -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' \) -print 2>/dev/null | sort)
+[ "${#files[@]}" -gt 0 ] || {
+  echo "no sources in $PWD: nothing was looked at" >&2
+  exit 1
+}
 awk '
   # "names: headers": any of these headers will do.
   function provide(names, headers,    list, i, n) {
@@ -121,7 +126,7 @@ awk '
       rest = substr(rest, RSTART + RLENGTH)
       # Behind a type stands a name of the file itself: a member, a local constant, a parameter of a template.
       if (previous != "" && substr(line, last_end, length(line) - length(rest) - length(word) - last_end + 1) ~ /^ *$/ &&
-          previous !~ /^(return|const|constexpr|static|inline|new|case|throw|else|friend|mutable|virtual|explicit)$/)
+          previous !~ /^(return|const|constexpr|static|inline|new|case|throw|else|friend|mutable|virtual|explicit|public|private|protected|using|operator|thread_local|delete)$/)
         declared[file, word] = 1
       previous = word
       last_end = length(line) - length(rest) + 1

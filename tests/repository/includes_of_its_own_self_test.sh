@@ -85,5 +85,14 @@ int run() { return std::max(1, 2); }
 EOF
 expect "a source" 1 'tests/harness/run.cpp:6: std::max needs <algorithm>' "1 names lack"
 
+put tests/harness/run.cpp << 'EOF'
+#include <string>
+struct Derived : public Shape {};
+EOF
+expect "a base class" 1 'tests/harness/run.cpp:2: Shape needs "reference/shape.h"' "1 names lack"
+
+find "$tree" -type f -delete
+expect "an empty tree" 1 "nothing was looked at"
+
 [ "$failures" = 0 ] && echo "the check of includes finds what it should"
 exit "$((failures > 0))"

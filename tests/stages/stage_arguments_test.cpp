@@ -175,6 +175,9 @@ INSTANTIATE_TEST_SUITE_P(
                          a.value_block_stride += 64;
                        },
                        "value_head_stride is 1031; it must be a multiple of 8 (16 bytes)"},
+        WrongArguments{"key_head_stride_beyond_64_bits",
+                       [](auto& a) { a.key_head_stride = std::int64_t{0x7FFFFFFFFFFFFFF8}; },
+                       "key_head_stride is 9223372036854775800; a block of that stride has more"},
         WrongArguments{"key_block_stride_misaligned", [](auto& a) { a.key_block_stride += 4; },
                        "key_block_stride is 2052; it must be a multiple of 8 (16 bytes)"},
         WrongArguments{"value_block_stride_misaligned_fp8",

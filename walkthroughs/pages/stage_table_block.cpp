@@ -39,8 +39,9 @@ std::string time_of(const Stage& stage, const MeasuredStages& measured) {
   for (const json& result : measured.results)
     if (result.value("stage", "") == stage.name && result.value("variant", "") == "auto" &&
         result.value("type", "") == "f16" &&
-        result.value("num_heads", 0) == result.value("num_kv_heads", 1))
-      return std::to_string(std::lround(result.value("microseconds", 0.0)));
+        result.value("num_heads", 0) == result.value("num_kv_heads", 1) &&
+        result.value("microseconds", 0.0) > 0)
+      return std::to_string(std::lround(result.at("microseconds").get<double>()));
   throw InputError("no time of stage " + stage.name + " at " + measured.shape);
 }
 
