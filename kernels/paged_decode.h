@@ -156,7 +156,10 @@ typedef struct paged_kernel_arithmetic {
   double exp_ulps_slope;
   int32_t no_maximum;         /**< 1: exp() of the bare logit */
   int32_t guards_denominator; /**< 1: divides by sum + 1e-6, as vLLM's kernel does; 0: by the sum */
-  int32_t merges_partitions;  /**< 1: partial results are rescaled and added, whoever chose them */
+  /** 1: partial results, each with a maximum of its own, are rescaled and added, whoever chose them.
+   *  Leave it 0 for an online softmax with one running maximum. The bounds do not count the roundings
+   *  of its rescaling: a right one whose maximum rises at very many tokens could in theory miss them. */
+  int32_t merges_partitions;
   /** 1: probabilities are rounded to the scalar type before they multiply values, as tensor cores
    *  need them; the products are added in f32 */
   int32_t rounds_probabilities;

@@ -108,18 +108,31 @@ tell_steps() { # LOG
   done
 }
 
+# Two builds at once in one folder spoil each other's: a step that changes it has it alone.
+alone_in_build() {
+  if ! command -v flock >/dev/null; then "$@"; else flock "$build/lock" "$@"; fi
+}
+
+# Says so if another one has it.
+wait_for_others() {
+  if ! command -v flock >/dev/null || flock -n "$build/lock" true; then return 0; fi
+  say "Another build is under way in the folder build; waiting for it"
+  flock "$build/lock" true
+}
+
 # --without-cuda: a build that is new leaves CUDA out, which takes minutes; one that has it keeps it.
 # Whoever configures without that option gets all of it.
 # shellcheck disable=SC2120  # lab.sh gives the option
 configure() { # [--without-cuda]
   mkdir -p "$build"
   install_missing
+  wait_for_others
   cmake_is_here || fail "This needs CMake 3.25 or later (Debian 12, Ubuntu 24.04); here is: $(cmake --version | head -n 1)"
   # A copied or moved lab brings the build folder of another one, which would build and run that one.
   if [ -f "$build/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
     say "The folder build belongs to another copy of the lab; building anew"
-    find "$build" -mindepth 1 ! -name '*.log' -delete
+    find "$build" -mindepth 1 -maxdepth 1 ! -name '*.log' -exec rm -rf {} +
   fi
   [ -f "$build/CMakeCache.txt" ] || say "Configuring"
   # Ninja begins to compile a program while its libraries still are; make waits for them.
@@ -132,7 +145,7 @@ configure() { # [--without-cuda]
   elif [ -f "$without_cuda" ]; then
     cuda=(-U CMAKE_CUDA_COMPILER)
   fi
-  quietly "$build/configure.log" cmake -S "$root" -B "$build" "${generator[@]}" "${cuda[@]}"
+  quietly "$build/configure.log" alone_in_build cmake -S "$root" -B "$build" "${generator[@]}" "${cuda[@]}"
   [ "${1:-}" = --without-cuda ] || rm -f "$without_cuda"
 }
 
@@ -140,11 +153,12 @@ configure() { # [--without-cuda]
 build_targets() {
   local jobs started=$SECONDS
   jobs=$(nproc)
+  wait_for_others
   say "Building (the first time takes minutes, then seconds)"
   local target_arguments=()
   [ $# -eq 0 ] || target_arguments=(--target "$@")
   if [ -t 1 ]; then
-    if ! cmake --build "$build" -j "$jobs" "${target_arguments[@]}" 2>&1 | tee "$build/build.log" |
+    if ! alone_in_build cmake --build "$build" -j "$jobs" "${target_arguments[@]}" 2>&1 | tee "$build/build.log" |
       show_progress; then
       printf '\r\033[K'
       grep -E 'error|Error' "$build/build.log" | head -n 20 >&2
@@ -155,7 +169,7 @@ build_targets() {
     : >"$build/build.log"
     tell_steps "$build/build.log" &
     local reporter=$! status=0
-    cmake --build "$build" -j "$jobs" "${target_arguments[@]}" >"$build/build.log" 2>&1 || status=$?
+    alone_in_build cmake --build "$build" -j "$jobs" "${target_arguments[@]}" >"$build/build.log" 2>&1 || status=$?
     { kill "$reporter" && wait "$reporter"; } 2>/dev/null || true
     [ "$status" -eq 0 ] || failed_step "$build/build.log" "The build failed"
   fi

@@ -34,6 +34,7 @@ is_built() {
 }
 
 if ! is_built "$@"; then
+  help_if_asked "$@"
   rm -f "$built"
   started=$(mktemp)
   trap 'rm -f "$started"' EXIT

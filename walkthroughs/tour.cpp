@@ -114,7 +114,7 @@ int run(const std::optional<std::string>& html) {
   if (page) {
     page->commit(tour_page(tour));
     std::cout << "The page with pictures: " << *html
-              << "\nNext: build/bin/paged list, build/bin/paged check, and the README.\n";
+              << "\nNext: walkthroughs/README.md, page by page; bash walkthroughs/lab.sh list; build/bin/paged list.\n";
   }
   std::cout.flush();
   if (!std::cout) throw std::runtime_error("cannot write to standard output");

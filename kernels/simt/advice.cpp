@@ -9,8 +9,9 @@ const char* advice_for(FindingKind kind) {
       return "Check the index against the extent of the buffer, the last block and the last page "
              "included.";
     case FindingKind::uninitialised_read:
-      return "Do not read these bytes, or let them be written first: by this kernel before a "
-             "barrier, by an earlier one, or by the host.";
+      return "In an input the address is wrong: nothing lies there. Elsewhere, do not read these "
+             "bytes, or let them be written first: by this kernel before a barrier, by an earlier "
+             "one, or by the host.";
     case FindingKind::data_race:
       return "Put __syncthreads() between the two accesses (__syncwarp() if they are of one warp), "
              "or give each thread memory of its own.";
@@ -41,8 +42,7 @@ const char* advice_for(FindingKind kind) {
              "width is 1, 2, 4, 8, 16 or 32.";
     case FindingKind::stack_overflow:
       return "It is a write past a local array, or too deep recursion: check the array's index. A "
-             "thread "
-             "has 64 KB of stack here, so end the recursion, or move large arrays to shared "
+             "thread has 64 KB of stack here, so end the recursion, or move large arrays to shared "
              "memory.";
   }
   return "";

@@ -179,11 +179,15 @@ ResultName name_of(const BaselineRow& row) {
   return {row.stage, row.invariant, row.case_name, row.backend};
 }
 
+std::string title_of(const BaselineRow& row) {
+  return row.stage + ", " + row.invariant + ", " + row.backend + ", case '" +
+         shortened(row.case_name, 83) + "'";
+}
+
 /// Which of two results of one name is which, nobody can say.
 [[noreturn]] void refuse_same_names(const std::string& where, const BaselineRow& row) {
-  throw InputError(where + " two results of " + row.stage + ", " + row.invariant + ", " +
-                   row.backend + ", case '" + shortened(row.case_name, 83) +
-                   "': they cannot be told apart; give each case a name of its own");
+  throw InputError(where + " two results of " + title_of(row) +
+                   ": they cannot be told apart; give each case a name of its own");
 }
 
 bool needs_watching(const std::string& invariant) {
@@ -228,27 +232,27 @@ void add_baseline_keys(nlohmann::json& report, const std::vector<CheckResult>& r
   }
 }
 
-Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) {
-  const std::string origin = "--baseline '" + file.string() + "'";
-  const nlohmann::json document = parse_json(content_of_input(file), origin);
-  JsonObject json(document, origin, "");
+Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now)
+    : origin_("--baseline '" + file.string() + "'") {
+  const nlohmann::json document = parse_json(content_of_input(file), origin_);
+  JsonObject json(document, origin_, "");
   if (!json.has("report") || json.at("report") != kReport || !json.has("format"))
     throw InputError(
-        origin + " is not what `paged check --json FILE` writes" +
+        origin_ + " is not what `paged check --json FILE` writes" +
         (json.has("results") ? ", or from before there were baselines; write it again" : ""));
   const std::int64_t format = json.integer("format", 1, INT64_MAX);
   if (format < kFormat)
-    throw InputError(origin + " has format " + std::to_string(format) +
+    throw InputError(origin_ + " has format " + std::to_string(format) +
                      ", which does not say for which instance list it was made; write it again");
   if (format > kFormat)
-    throw InputError(origin + " has format " + std::to_string(format) +
+    throw InputError(origin_ + " has format " + std::to_string(format) +
                      ", and this program knows formats up to " + std::to_string(kFormat) +
                      "; use the program that wrote it, or a later one");
   const CheckSettings then = settings_in(json.object("settings"));
   const auto differs = [&](const std::string& option, const std::string& before,
                            const std::string& asked) {
     if (before == asked) return;
-    throw InputError(origin + " was made with " + option + " " + shortened(before) +
+    throw InputError(origin_ + " was made with " + option + " " + shortened(before) +
                      ", and this is " + asked +
                      ": other cases, data or bits; ask for the same, or write the baseline again");
   };
@@ -259,10 +263,10 @@ Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now) 
   const nlohmann::json& results = json.at("results");
   if (!results.is_array()) json.fail("results", "must be a list");
   for (std::size_t i = 0; i < results.size(); ++i)
-    rows_.push_back(row_in(JsonObject(results[i], origin, "results[" + std::to_string(i) + "]")));
+    rows_.push_back(row_in(JsonObject(results[i], origin_, "results[" + std::to_string(i) + "]")));
   std::set<ResultName> names;
   for (const BaselineRow& row : rows_)
-    if (!names.insert(name_of(row)).second) refuse_same_names(origin + " has", row);
+    if (!names.insert(name_of(row)).second) refuse_same_names(origin_ + " has", row);
 }
 
 BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Recorded recorded,
@@ -298,6 +302,10 @@ BaselineComparison Baseline::compare(const std::vector<CheckResult>& results, Re
       comparison.changes.push_back(std::move(change));
     }
   }
+  if (!rows_.empty() && !results.empty() && before.size() == rows_.size())
+    throw InputError(origin_ + " has no result that this check has, too: its first is " +
+                     title_of(rows_[0]) + ", and this one's " + title_of(row_of(results[0])) +
+                     "; ask for what was asked for then, of a kernel of the same name");
   for (const auto& [key, row] : before)
     comparison.changes.push_back(
         {is_asked_for(*row, results, asked) ? ChangeKind::worse : ChangeKind::missing,

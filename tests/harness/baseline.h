@@ -99,11 +99,13 @@ class Baseline {
   /// one that held and that the stage now states to break; one that was not tried though it was asked
   /// for; a larger share of the bound, more transactions or more time than the margins allow, of
   /// results that came out as stated both times. Other bits are neither better nor worse. What only
-  /// one side recorded is not compared. Throws InputError for two results of one name.
+  /// one side recorded is not compared. Throws InputError for two results of one name, and if no
+  /// result of now has one of the baseline's names: then nothing would be compared.
   BaselineComparison compare(const std::vector<CheckResult>& results, Recorded recorded,
                              const Margins& margins, Asked asked = {}) const;
 
  private:
+  std::string origin_;  ///< "--baseline 'FILE'", for messages
   std::vector<BaselineRow> rows_;
 };
 

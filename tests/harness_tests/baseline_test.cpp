@@ -173,6 +173,18 @@ TEST_F(BaselineTest, ListsNewAndMissingResults) {
   EXPECT_EQ(less.changes[1].case_name, "b");
 }
 
+/// A renamed kernel would be compared with nothing, and never get worse.
+TEST_F(BaselineTest, RefusesABaselineWithNothingInCommon) {
+  const Baseline baseline(write({result_named("reference", "a")}), {});
+  CheckResult renamed = result_named("reference", "a");
+  renamed.stage = "online-v2";
+  const std::string message =
+      testing::input_error_of([&] { baseline.compare({renamed}, kEverything, {}); }).value_or("");
+  EXPECT_NE(message.find("has no result that this check has, too"), std::string::npos) << message;
+  EXPECT_NE(message.find("this one's online-v2, reference"), std::string::npos) << message;
+  EXPECT_NO_THROW(baseline.compare({}, kEverything, {}));
+}
+
 /// By their names, wherever they stand: what follows a case that is gone is not taken for it.
 TEST_F(BaselineTest, PairsResultsByTheirNamesAndNotByTheirPlaces) {
   CheckResult a = result_named("reference", "a"), b = result_named("reference", "b"),

@@ -66,6 +66,18 @@ expect "all of it" '*-U CMAKE_CUDA_COMPILER*' "$(cat "$work/path/configured")"
 run configure --without-cuda >/dev/null
 expect "the labs, in a build that has CUDA" "*[!A-Z_]$work/tree/build" "$(cat "$work/path/configured")"
 
+# A folder of another copy, with what CMake leaves there, is emptied but for the logs at its top.
+mkdir -p "$work/tree/build/CMakeFiles/CheckCUDA" && touch "$work/tree/build/CMakeFiles/CheckCUDA/one.log" "$work/tree/build/install.log"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=/another" >"$work/tree/build/CMakeCache.txt"
+expect "another copy's build" '*belongs to another copy*' "$(run configure)"
+expect "what is left of it" "CMakeCache.txt configure.log install.log lock " "$(ls "$work/tree/build" | tr '\n' ' ')"
+
+# Who comes while another build has the folder waits, and says so.
+: >"$work/path/said"
+flock "$work/tree/build/lock" timeout 20 bash -c 'until grep -q Another "$1"; do sleep 0.1; done' _ "$work/path/said" &
+until ! flock -n "$work/tree/build/lock" true; do sleep 0.05; done
+expect "a second build" '*Another build is under way*Building*' "$(run build_targets)"
+
 expect "a build's steps" $'Building*\n\[1/3\] Building one\n*\[2/3\] Building two*' "$(run build_targets)"
 touch "$work/path/broken"
 expect "a build that fails" '*one.cpp:1: error: broken*The build failed*' "$(run build_targets || true)"

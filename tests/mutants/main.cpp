@@ -1,6 +1,7 @@
 // paged_mutants: what `paged mutants` starts. See docs/mutants.md.
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
+#include "tests/harness/json_object.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/one_line.h"
@@ -18,9 +19,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 namespace paged {
 namespace {
@@ -171,18 +170,16 @@ MutantReport hunt_all(const Options& options) {
   return report;
 }
 
-std::string content_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError("cannot read '" + file + "'");
-  std::ostringstream content;
-  content << stream.rdbuf();
-  return content.str();
-}
-
 MutantReport merged(const std::vector<std::string>& files) {
   MutantReport all;
-  for (const std::string& file : files)
-    all.merge(report_of(nlohmann::json::parse(content_of(file))));
+  for (const std::string& file : files) {
+    const nlohmann::json json = parse_json(content_of_input(file), "--merge '" + file + "'");
+    try {
+      all.merge(report_of(json));
+    } catch (const nlohmann::json::exception&) {
+      throw InputError("--merge '" + file + "' is not what `paged mutants --json FILE` writes");
+    }
+  }
   return all;
 }
 
@@ -192,14 +189,17 @@ int run(const Options& options) {
     return 0;
   }
   JsonFile json(options.json);
+  // Before anything is hunted: a document that is not there is no result of hours.
+  for (const auto* files : {&options.written, &options.checked})
+    for (const std::string& file : *files) content_of_input(file);
   const MutantReport report = options.merged.empty() ? hunt_all(options) : merged(options.merged);
   json.write(json_of(report));
   if (!json.takes_standard_output()) print(report, std::cout);
   bool documents_are_true = true;
   for (const std::string& file : options.written)
-    OutputFile(file).commit(with_tables(file, content_of(file), report));
+    OutputFile(file).commit(with_tables(file, content_of_input(file), report));
   for (const std::string& file : options.checked)
-    if (const std::string old = content_of(file); with_tables(file, old, report) != old) {
+    if (const std::string old = content_of_input(file); with_tables(file, old, report) != old) {
       documents_are_true = false;
       std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
     }

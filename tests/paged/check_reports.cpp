@@ -4,6 +4,7 @@
 #include "tests/harness/junit_report.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
+#include "tests/harness/wrapped_text.h"
 #include "tests/paged/options.h"
 
 #include <nlohmann/json.hpp>
@@ -53,14 +54,14 @@ void CheckReportOptions::add_to(CLI::App& command) {
   command
       .add_option("--bound-margin", margins.bound_share, "what the share of a bound may grow by")
       ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0.0, 1.0))
       ->needs(compared)
       ->capture_default_str();
   command
       .add_option("--time-margin", margins.time_factor,
                   "what times may grow by, as a factor; under 10 ms nothing counts")
       ->type_name("FACTOR")
-      ->check(CLI::Range(1.0, 1000.0))
+      ->check(number_between(1.0, 1000.0))
       ->needs(compared)
       ->capture_default_str();
   command.add_flag("--counts", recorded.counts,
@@ -95,6 +96,23 @@ bool CheckReports::write(nlohmann::json report, const std::vector<CheckResult>& 
   return !comparison_.got_worse();
 }
 
+namespace {
+
+void print_change(const Change& change, int more) {
+  const std::string others =
+      more == 0 ? ""
+                : " (and " + std::to_string(more) + (more == 1 ? " more case)" : " more cases)");
+  const Colour colour = change.kind == ChangeKind::worse    ? Colour::bad
+                        : change.kind == ChangeKind::better ? Colour::good
+                                                            : Colour::plain;
+  const std::string text = std::string(name_of(change.kind)) + ": " + change.stage + ", " +
+                           change.invariant + ", " + change.backend + ", case " + change.case_name +
+                           ": " + change.text + others;
+  std::cout << coloured(wrapped(one_line(text), 0, text_columns(), 2), colour);
+}
+
+}  // namespace
+
 void CheckReports::print_changes() const {
   if (!baseline_) return;
   std::cout << "\nsince " << one_line(*options_.baseline) << ": ";
@@ -108,19 +126,14 @@ void CheckReports::print_changes() const {
     return std::tuple(change.kind, change.aspect, change.stage, change.invariant, change.backend);
   };
   for (const Change& change : comparison_.changes) ++seen[sort_of(change)];
-  for (const Change& change : comparison_.changes) {
-    const int count = std::exchange(seen[sort_of(change)], 0);
-    if (count == 0) continue;
-    const std::string more = count > 1 ? " (and " + std::to_string(count - 1) + " more cases)" : "";
-    const Colour colour = change.kind == ChangeKind::worse    ? Colour::bad
-                          : change.kind == ChangeKind::better ? Colour::good
-                                                              : Colour::plain;
-    std::cout << coloured(one_line(std::string(name_of(change.kind)) + ": " + change.stage + ", " +
-                                   change.invariant + ", " + change.backend + ", case " +
-                                   change.case_name + ": " + change.text + more),
-                          colour)
-              << '\n';
-  }
+  // What matters most stands first.
+  for (const ChangeKind kind : {ChangeKind::worse, ChangeKind::missing, ChangeKind::better,
+                                ChangeKind::added, ChangeKind::other})
+    for (const Change& change : comparison_.changes) {
+      if (change.kind != kind) continue;
+      const int count = std::exchange(seen[sort_of(change)], 0);
+      if (count > 0) print_change(change, count - 1);
+    }
 }
 
 }  // namespace paged

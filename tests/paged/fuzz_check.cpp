@@ -67,7 +67,7 @@ nlohmann::json json_of(const FuzzTotal& total, const std::string& case_file, std
 /// The command that fails again.
 std::string repetition(const FuzzTotal& total, const std::string& case_file, std::uint64_t seed,
                        const std::string& to_repeat) {
-  std::string command = "paged check";
+  std::string command = "build/bin/paged check";
   if (total.failing_stage->number > 0)
     command += " --stage " + std::to_string(total.failing_stage->number);
   if (!to_repeat.empty()) command += " " + to_repeat;
@@ -100,7 +100,7 @@ void FuzzOptions::add_to(CLI::App& command) {
               "for so long, try random cases, drawn by --seed; make one that fails small and "
               "write it as a case file")
           ->type_name("SECONDS")
-          ->check(CLI::Range(0.1, 1e6));
+          ->check(number_between(0.1, 1e6));
   for (const char* option :
        {"--case", "--probabilities", "--junit", "--baseline", "--counts", "--times"})
     fuzzing->excludes(command.get_option(option));

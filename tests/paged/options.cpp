@@ -8,6 +8,7 @@
 #include "tests/paged/shell_word.h"
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -136,6 +137,18 @@ CLI::Validator file_name() {
   return CLI::Validator(
       [](std::string& name) { return std::string(name.empty() ? "the file's name is empty" : ""); },
       "");
+}
+
+CLI::Validator number_between(double least, double greatest) {
+  const CLI::Range range(least, greatest);
+  return CLI::Validator(
+      [range](std::string& text) {
+        double number = 0;
+        if (CLI::detail::lexical_cast(text, number) && std::isnan(number))
+          return "Value " + text + " is no number";
+        return range(text);
+      },
+      range.get_description());
 }
 
 std::uint64_t whole_number(const std::string& option, const std::string& text,

@@ -51,6 +51,8 @@ struct PluginOptions {
 
 /// For options that name a file: the name must not be empty.
 CLI::Validator file_name();
+/// A number between two, these included, and no NaN, which CLI::Range lets pass.
+CLI::Validator number_between(double least, double greatest);
 
 /// The value of an option: decimal digits, whose leading zeros mean nothing. Throws InputError for
 /// anything else and for more than `greatest`.

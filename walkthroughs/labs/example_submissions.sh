@@ -2,6 +2,9 @@
 # Makes ten submissions of lab 1, from right to hostile, to try grading on.
 # Usage: bash walkthroughs/labs/example_submissions.sh FOLDER [build/bin/paged_lab]
 set -euo pipefail
+case "${1:-}" in
+  -*) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0" && exit 0 ;;
+esac
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || {
   echo "usage: bash walkthroughs/labs/example_submissions.sh FOLDER" >&2
@@ -45,4 +48,4 @@ CODE
   take_up_lab_1
 } | with_hole reference
 printf '%s\n' "Ten submissions of lab 1 are in $folder. To grade them:" \
-  "  bash walkthroughs/lab.sh grade $folder/* --lab 1"
+  "  bash walkthroughs/lab.sh grade $(printf %q "$folder")/* --lab 1"

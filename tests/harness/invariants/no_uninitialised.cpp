@@ -23,8 +23,10 @@ Invariant no_uninitialised() {
           "GPU",
           "padding of the block table or free blocks read; shared memory that some lanes never "
           "filled; partitions past a sequence's end merged",
-          "The finding names the line of the read and the buffer. Look for the lanes or "
-          "iterations that should have written there: those past the end are the usual ones.",
+          "The finding names the line of the read and the buffer. In an input look at the address: "
+          "the block, its table entry, the head, the offset. In shared memory or a workspace look "
+          "for the lanes or iterations that should have written there: those past the end are the "
+          "usual ones.",
           watched_cases,
           {},
           check,
