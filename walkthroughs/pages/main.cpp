@@ -1,10 +1,11 @@
-// pages: fills the marked blocks of Markdown files, or says where they differ from what the programs
-// and the sources say now.
+// pages: fills the marked blocks of Markdown files, or says where they differ from what the
+// programs and the sources say now.
 //
 //   pages [--root FOLDER] --write FILE...
-//   pages [--root FOLDER] --check FILE... [--without-runs]
+//   pages [--root FOLDER] --check FILE... [--without-runs-of WORD]
 //
-// --without-runs: what runs printed is taken as it stands, for pages whose runs other tests compare.
+// --without-runs-of: what runs printed whose command has that word in it is taken as it stands, for
+// pages whose longer runs other tests compare.
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/one_line.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> written, checked;
   std::string root = PAGED_ROOT;  ///< of the repository
-  bool with_runs = true;
+  std::string not_run;            ///< in a command: it is taken as it stands; "": all are run
 };
 
 /// The lines of a block that is ours; "" for one that another program fills.
@@ -39,10 +40,11 @@ std::string fresh_lines(const MarkedBlock& block, const PagePlace& place) {
 }
 
 /// The file with every block of ours as it should be.
-MarkedText refreshed(MarkedText page, const PagePlace& place, bool with_runs) {
+MarkedText refreshed(MarkedText page, const PagePlace& place, const Options& options) {
   bool some = false;
   for (MarkedBlock& block : page.blocks)
-    if (block.kind == "run" && !with_runs) {
+    if (block.kind == "run" && !options.not_run.empty() &&
+        block.argument.find(options.not_run) != std::string::npos) {
       some = true;  // and taken as it is
     } else if (const std::string lines = fresh_lines(block, place); !lines.empty()) {
       block.fill(lines);
@@ -97,14 +99,14 @@ int run(const Options& options) {
   for (const std::string& file : options.written) {
     const PagePlace place = place_of(file, options);
     const MarkedText old = read(place);
-    const std::string fresh = refreshed(old, place, options.with_runs).text();
+    const std::string fresh = refreshed(old, place, options).text();
     if (fresh != old.text()) OutputFile(place.page).commit(fresh);
   }
   bool all_fresh = true;
   for (const std::string& file : options.checked) {
     const PagePlace place = place_of(file, options);
     const MarkedText old = read(place);
-    all_fresh = is_fresh(old, refreshed(old, place, options.with_runs), place.name) && all_fresh;
+    all_fresh = is_fresh(old, refreshed(old, place, options), place.name) && all_fresh;
     for (const std::string& wrong : wrong_numbers(old, place.name)) {
       std::cout << wrong << '\n';
       all_fresh = false;
@@ -122,8 +124,8 @@ Options options_of(const std::vector<std::string>& arguments) {
       files = &options.written;
     else if (arguments[i] == "--check")
       files = &options.checked;
-    else if (arguments[i] == "--without-runs")
-      options.with_runs = false;
+    else if (arguments[i] == "--without-runs-of" && i + 1 < arguments.size())
+      options.not_run = arguments[++i];
     else if (arguments[i] == "--root" && i + 1 < arguments.size())
       options.root = arguments[++i];
     else if (files != nullptr)

@@ -24,7 +24,8 @@ struct PagePlace {
 ///   <!-- measured: FILE KEY=VALUE,... ... rows=KEY,... columns=KEY value=KEY -->
 ///                                    a table of those "results" of a file of docs/measurements
 ///                                    whose keys have one of these values
-///   <!-- stages: FILE... -->         the stages, with their times in these files of docs/measurements
+///   <!-- stages: FILE... -->         the stages, with their times in these files of
+/// docs/measurements
 std::string code_lines(const MarkedBlock& block, const PagePlace& place);
 std::string run_lines(const MarkedBlock& block, const PagePlace& place);
 std::string measured_lines(const MarkedBlock& block, const PagePlace& place);
@@ -35,9 +36,10 @@ std::string stage_table_lines(const MarkedBlock& block, const PagePlace& place);
 ///   <!--said 179 times its bound | 1664 of 2176 elements-->
 ///
 /// holds each of its phrases to stand in the page's sentences and in the block before it, where a
-/// number may have more places behind the point. `A => B` is for a block that says it in other words:
-/// A stands there, B is said, and has no number that A has not. Throws InputError where no block is
-/// before it.
+/// number may have more places behind the point, and is rounded to those that are said. Words and
+/// numbers are whole ones: 179 is not said by 1179. `A => B` is for a block that says it in other
+/// words: A stands there, B is said, and has no number that A has not. A phrase that is empty is
+/// wrong. Throws InputError where no block is before it, or where a line does not end as it should.
 std::vector<std::string> wrong_numbers(const MarkedText& page, const std::string& name);
 
 }  // namespace paged

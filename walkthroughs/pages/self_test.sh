@@ -140,13 +140,45 @@ said() { # STATUS TEXT WHAT THE PAGE SAYS, AND THE MARK
 }
 said 0 "" $'There are `3 rows`: 1.11 times, or\n1 times; 10 s at most.\n\n<!--said 3 rows | 1.11 times | 1 times | limit = 10 => 10 s-->'
 said 1 "folder/page.md:11: '4 rows' does not stand in the block before it (of line 1)" $'4 rows.\n<!--said 4 rows-->'
+said 0 "" $'A factor of 1.112 times.\n<!--said 1.112 times-->'
+said 1 "'1.111 times' does not stand" $'1.111 times.\n<!--said 1.111 times-->'
 said 1 "'1.12 times' does not stand" $'1.12 times.\n<!--said 1.12 times-->'
+said 1 "'1.111700 times' does not stand" $'1.111700 times.\n<!--said 1.111700 times-->'
+said 1 "'2 times' does not stand" $'2 times.\n<!--said 2 times-->'
+said 1 "'row' does not stand" $'A row.\n<!--said row-->'
+said 1 "'imit = 10' is not said" $'The limit = 10.\n<!--said imit = 10-->'
+for longer in 13 .3 1,3 -3 1.3; do
+  said 1 "'3 rows' is not said on the page" "There are $longer rows."$'\n<!--said 3 rows-->'
+done
+for nothing in '<!--said-->' '<!--said -->' '<!--said 3 rows | -->' '<!--said | 3 rows-->' '<!--said => 3 rows-->' \
+  '<!--said 3 rows =>-->'; do
+  said 1 "says nothing" "There are 3 rows."$'\n'"$nothing"
+done
 said 1 "'11 times' does not stand" $'11 times.\n<!--said 11 times-->'
 said 1 "'limit = 1' does not stand" $'1 s.\n<!--said limit = 1 => 1 s-->'
 said 1 "'3 rows' is not said on the page" $'Some rows.\n<!--said 3 rows-->'
 said 1 "'20 s' has a number that 'limit = 10' has not" $'20 s.\n<!--said limit = 10 => 20 s-->'
+rounds() { # STATUS, WHAT A RUN PRINTS, WHAT IS SAID
+  printf '<!-- run: echo %s x -->\n<!-- end -->\n\nIt is %s x.\n<!--said %s x-->\n' "$2" "$3" "$3" >"$page"
+  run --write "$page"
+  expect "$1" "" --check "$page"
+}
+rounds 0 9.996 10.00
+rounds 0 9.996 10
+rounds 1 9.996 9
+rounds 0 0.125 0.13
+rounds 0 99.5 100
+rounds 0 4.7706e-05 4.77e-05
+rounds 1 4.7706e-05 4.77e-06
+rounds 1 1179 179
+rounds 1 1.179 179
+rounds 1 1,179 179
+rounds 1 -179 179
+printf '<!-- run: echo 3 rows -->\n<!-- end -->\n3 rows\n<!--said 3 rows\n' >"$page"
+expect 2 "folder/page.md:4: '<!--said 3 rows' does not end in '-->'" --check "$page"
 printf '<!-- run: echo 3 rows -->\n\n3 old rows\n\n<!-- end -->\n<!-- code: source.cu inner -->\n<!-- end -->\n' >"$page"
-expect 1 "folder/page.md:7: the block 'code" --check "$page" --without-runs
+expect 1 "folder/page.md:7: the block 'code" --check "$page" --without-runs-of "echo 3"
+expect 1 "folder/page.md:2: the block 'run" --check "$page" --without-runs-of "echo 4"
 printf '<!--said 3 rows-->\n<!-- run: echo 3 rows -->\n<!-- end -->\n' >"$page"
 expect 2 "folder/page.md:1: there is no block before it" --check "$page"
 
