@@ -42,7 +42,7 @@ class OutputPass {
     if (got_class != expected_class && !excused(got_class, expected_class, expected, bound)) {
       result_.max_abs_error = result_.bound_used = std::numeric_limits<double>::infinity();
       return fail(
-          seq, head, dim,
+          seq, head, dim, {got, 0},
           std::string("is ") + name_of(got_class) + "; the reference is " +
               (expected_class == NumberClass::finite ? number(expected) : name_of(expected_class)));
     }
@@ -60,7 +60,7 @@ class OutputPass {
     sum_got_ += got * got;
     sum_expected_ += expected * expected;
     if (!(share <= 1))
-      fail(seq, head, dim,
+      fail(seq, head, dim, {got, share},
            "is " + number(got) + "; the reference is " + number(expected) + ", off by " +
                number(error) + ", " + number(share) + " times its bound " + number(bound));
   }
@@ -104,11 +104,12 @@ class OutputPass {
     return number_or_infinity && std::abs(std::abs(expected) - threshold_) <= bound;
   }
 
-  void fail(int seq, int head, int dim, const std::string& what) {
+  void fail(int seq, int head, int dim, const WrongNumber& wrong, const std::string& what) {
     if (failures_++ == 0) {
       first_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
       result_.seq = seq;
       result_.head = head;
+      result_.wrong = wrong;
     }
     seqs_.insert(seq);
     heads_.insert(head);
@@ -182,6 +183,7 @@ Comparison compare(const DecodeProblem& problem, const DecodeOutputs& outputs,
   result.message = difference.message;
   result.seq = difference.seq;
   result.head = difference.head;
+  result.wrong = difference.wrong;
   result.passed = result.message.empty();
   return result;
 }

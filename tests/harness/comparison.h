@@ -4,6 +4,7 @@
 #include "reference/error_bound.h"
 #include "tests/harness/kernel_under_test.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,14 @@ struct ReferenceAnswer {
 /// `arithmetic` is the stage's; the problem chooses the type of its probabilities.
 ReferenceAnswer reference_answer(const DecodeProblem& problem, const StageArithmetic& arithmetic);
 
+/// The first number that is wrong, for whoever explains a failure; the message has it in words.
+struct WrongNumber {
+  double got = 0;
+  /// |error| / bound of an output element that its bound does not allow; 0 of what is wrong in
+  /// another way: no number, or a number where none belongs, or an intermediate.
+  double times_bound = 0;
+};
+
 /// The outcome of comparing an output with the reference.
 struct Comparison {
   bool passed = true;
@@ -29,6 +38,7 @@ struct Comparison {
   double cosine_distance = 0;  ///< 1 - cosine of the angle between output and reference
   std::string message;         ///< "" if passed, else what is wrong, where, by how much
   int seq = -1, head = -1;     ///< where the first wrong number is; -1: nowhere, or in the whole
+  std::optional<WrongNumber> wrong = {};  ///< that number
 };
 
 /// Compares an output, and all intermediates that were handed out, with the reference, in this

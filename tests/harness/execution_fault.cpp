@@ -31,7 +31,7 @@ const char* invariant_broken_by(FindingKind kind) {
 }
 
 Fault fault_of(const Finding& finding) {
-  return {to_string(finding), invariant_broken_by(finding.kind)};
+  return {to_string(finding), invariant_broken_by(finding.kind), finding.kind};
 }
 
 bool spoil_results(const std::vector<Fault>& faults) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "kernels/finding.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace paged {
 /// One thing that went wrong, in one line.
 struct Fault {
   std::string text;
-  std::string breaks;  ///< id of the invariant that says it must not happen
+  std::string breaks;                    ///< id of the invariant that says it must not happen
+  std::optional<FindingKind> kind = {};  ///< if it is a finding, and no damage
 };
 
 /// The invariant that a kind of finding breaks: "in-bounds", "no-race", "no-uninitialised",

@@ -9,66 +9,76 @@
 namespace paged {
 namespace {
 
-/// "" or how one number is wrong.
-std::string value_difference(const char* name, double got, double expected, double bound) {
+/// A number that is wrong, and how; no text if it is right.
+struct Difference {
+  std::string text;
+  double got = 0;
+  bool is_none() const { return text.empty(); }
+  Difference at(const std::string& place) const {
+    return is_none() ? *this : Difference{place + text, got};
+  }
+};
+
+Difference value_difference(const char* name, double got, double expected, double bound) {
   const bool both_nan = std::isnan(expected) && std::isnan(got);
   const bool equal_infinity = std::isinf(expected) && got == expected;
   // An infinite bound allows any number, but no infinity in a number's place.
   const bool within = std::isfinite(got) && std::abs(got - expected) <= bound;
-  if (both_nan || equal_infinity || within) return "";
-  return std::string(" ") + name + " is " + number(got) + "; the reference is " + number(expected) +
-         " +- " + number(bound);
+  if (both_nan || equal_infinity || within) return {};
+  return {std::string(" ") + name + " is " + number(got) + "; the reference is " +
+              number(expected) + " +- " + number(bound),
+          got};
 }
 
-std::string maximum_difference(double got, double expected, double bound) {
-  return std::isnan(expected) ? "" : value_difference("maximum", got, expected, bound);
+Difference maximum_difference(double got, double expected, double bound) {
+  return std::isnan(expected) ? Difference{} : value_difference("maximum", got, expected, bound);
 }
 
 /// LSE, maximum and sum of one (sequence, head).
-std::string statistics_difference(const DecodeOutputs& outputs, const ReferenceAnswer& reference,
-                                  std::size_t i) {
+Difference statistics_difference(const DecodeOutputs& outputs, const ReferenceAnswer& reference,
+                                 std::size_t i) {
   const HeadAttention& attention = reference.attention[i];
   const HeadErrorBound& bound = reference.bounds[i];
   const ExpectedStatistics expected = expected_statistics(attention, reference.arithmetic);
-  std::string wrong;
+  Difference wrong;
   if (!outputs.lse.empty())
     wrong = value_difference("LSE", outputs.lse[i], attention.lse, bound.lse);
-  if (wrong.empty() && !outputs.maxima.empty())
+  if (wrong.is_none() && !outputs.maxima.empty())
     wrong = maximum_difference(outputs.maxima[i], expected.maximum, bound.maximum);
-  if (wrong.empty() && !outputs.sums.empty())
+  if (wrong.is_none() && !outputs.sums.empty())
     wrong = value_difference("sum", outputs.sums[i], expected.sum, bound.sum);
   return wrong;
 }
 
-std::string logits_difference(const DecodeOutputs& outputs, const ReferenceAnswer& reference,
-                              std::size_t i) {
-  if (outputs.logits.empty()) return "";
+Difference logits_difference(const DecodeOutputs& outputs, const ReferenceAnswer& reference,
+                             std::size_t i) {
+  if (outputs.logits.empty()) return {};
   for (int token = 0; token < reference.attention[i].logits.size(); ++token) {
-    const std::string wrong =
+    const Difference wrong =
         value_difference("logit", outputs.logits[i * outputs.max_seq_len + token],
                          reference.attention[i].logits[token], reference.bounds[i].logits[token]);
-    if (!wrong.empty()) return ", token " + std::to_string(token) + wrong;
+    if (!wrong.is_none()) return wrong.at(", token " + std::to_string(token));
   }
-  return "";
+  return {};
 }
 
 /// One partition of one (sequence, head), which lies at `slot` of the outputs.
-std::string partition_difference(const PartitionOutputs& outputs, std::size_t slot,
-                                 const HeadAttention& expected, const HeadErrorBound& bound) {
-  std::string wrong = maximum_difference(outputs.maxima[slot], expected.maximum, bound.maximum);
-  if (wrong.empty()) wrong = value_difference("sum", outputs.sums[slot], expected.sum, bound.sum);
+Difference partition_difference(const PartitionOutputs& outputs, std::size_t slot,
+                                const HeadAttention& expected, const HeadErrorBound& bound) {
+  Difference wrong = maximum_difference(outputs.maxima[slot], expected.maximum, bound.maximum);
+  if (wrong.is_none()) wrong = value_difference("sum", outputs.sums[slot], expected.sum, bound.sum);
   const auto head_size = expected.output.size();
-  for (Eigen::Index dim = 0; dim < head_size && wrong.empty(); ++dim) {
+  for (Eigen::Index dim = 0; dim < head_size && wrong.is_none(); ++dim) {
     wrong = value_difference("output", outputs.outputs[slot * head_size + dim],
-                             expected.output[dim], bound.output[dim]);
-    if (!wrong.empty()) wrong = ", dimension " + std::to_string(dim) + wrong;
+                             expected.output[dim], bound.output[dim])
+                .at(", dimension " + std::to_string(dim));
   }
   return wrong;
 }
 
-std::string partitions_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
-                                  const ReferenceAnswer& reference, const GatheredKv& kv, int seq,
-                                  int head) {
+Difference partitions_difference(const DecodeProblem& problem, const DecodeOutputs& outputs,
+                                 const ReferenceAnswer& reference, const GatheredKv& kv, int seq,
+                                 int head) {
   const std::size_t i = static_cast<std::size_t>(seq) * problem.num_heads + head;
   const int seq_len = problem.seq_lens[seq];
   for (int j = 0; j < num_partitions(seq_len, problem.partition_size); ++j) {
@@ -78,11 +88,11 @@ std::string partitions_difference(const DecodeProblem& problem, const DecodeOutp
         attend_partition(problem, kv, reference.attention[i], seq, head, first, end);
     const HeadErrorBound bound = bound_partition_error(problem, kv, expected, reference.bounds[i],
                                                        reference.arithmetic, first);
-    const std::string wrong = partition_difference(
+    const Difference wrong = partition_difference(
         outputs.partitions, i * outputs.partitions.partitions + j, expected, bound);
-    if (!wrong.empty()) return ", partition " + std::to_string(j) + wrong;
+    if (!wrong.is_none()) return wrong.at(", partition " + std::to_string(j));
   }
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -96,12 +106,13 @@ IntermediateDifference intermediate_difference(const DecodeProblem& problem,
     GatheredKv kv;
     for (int head = 0; head < problem.num_heads; ++head) {
       const std::size_t i = static_cast<std::size_t>(seq) * problem.num_heads + head;
-      std::string wrong = statistics_difference(outputs, reference, i);
-      if (wrong.empty()) wrong = logits_difference(outputs, reference, i);
+      Difference wrong = statistics_difference(outputs, reference, i);
+      if (wrong.is_none()) wrong = logits_difference(outputs, reference, i);
       if (partitioned && head % group == 0) kv = gather(problem, seq, head / group);
-      if (partitioned && wrong.empty())
+      if (partitioned && wrong.is_none())
         wrong = partitions_difference(problem, outputs, reference, kv, seq, head);
-      if (!wrong.empty()) return {place(seq, head) + wrong, seq, head};
+      if (!wrong.is_none())
+        return {place(seq, head) + wrong.text, seq, head, WrongNumber{wrong.got}};
     }
   }
   return {};

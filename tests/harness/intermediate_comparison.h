@@ -2,6 +2,7 @@
 #pragma once
 #include "tests/harness/comparison.h"
 
+#include <optional>
 #include <string>
 
 namespace paged {
@@ -10,6 +11,7 @@ namespace paged {
 struct IntermediateDifference {
   std::string message;  ///< "" if there is none
   int seq = -1, head = -1;
+  std::optional<WrongNumber> wrong = {};
 };
 
 /// The first intermediate that is outside its bound, with its place. Compares whatever was

@@ -96,6 +96,7 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
     verdict.held = false;
     verdict.faulty = true;
     verdict.broken_execution = faults.front().breaks;
+    verdict.finding = faults.front().kind;
   }
   return verdict;
 }

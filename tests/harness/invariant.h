@@ -1,5 +1,6 @@
 // What every implementation must keep, each statement one object.
 #pragma once
+#include "kernels/finding.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/comparison.h"
 #include "tests/harness/kernel_under_test.h"
@@ -30,6 +31,12 @@ struct Verdict {
   std::string broken_execution = {};
   /// Id of the likely cause that the recovered weights point at; "" if they point at none.
   std::string cause = {};
+  /// For explanations: the first wrong number, where there is one; what kind of finding the first
+  /// is; which cache's unused slots were overwritten in the run that failed. Runs in another
+  /// process (plugin.h) do not hand these over.
+  std::optional<WrongNumber> wrong_number = {};
+  std::optional<FindingKind> finding = {};
+  std::optional<PoisonedCache> poisoned = {};
   std::optional<Suspect> suspect = {};
   /// Of the runs that were judged, for comparison with another build's.
   RunRecord record = {};
@@ -38,7 +45,10 @@ struct Verdict {
 
   static Verdict fail(std::string message) { return {false, std::move(message)}; }
   static Verdict of(const Comparison& comparison) {
-    return {comparison.passed, comparison.message, comparison.max_abs_error, comparison.bound_used};
+    Verdict verdict{comparison.passed, comparison.message, comparison.max_abs_error,
+                    comparison.bound_used};
+    verdict.wrong_number = comparison.wrong;
+    return verdict;
   }
   /// Of a run of `problem`, for comparisons that the attention weights can explain.
   static Verdict of(const Comparison& comparison, const DecodeProblem& problem);
@@ -64,7 +74,8 @@ struct Invariant {
   std::function<std::string(const DecodeProblem& problem)> refuses = {};
   /// Tries it. The case is valid, the kernel supports it, and it is not refused.
   std::function<Verdict(KernelUnderTest& kernel, const Case& c, std::uint64_t seed)> check;
-  /// A worked example, run on a kernel that keeps the invariant: lines with the numbers of this run.
+  /// A worked example, run on a kernel that keeps the invariant: lines with the numbers of this
+  /// run.
   std::function<std::string(KernelUnderTest& kernel)> example;
   /// It can be tried only where every access is watched (KernelUnderTest::is_watched).
   bool needs_watching = false;

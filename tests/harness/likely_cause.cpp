@@ -80,7 +80,7 @@ bool is_one_token(const ExpectedWeights& expected) {
 LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
   if (mistake.cause == "keys-ignored")
     if (const LikelyCause other = cause_of_missing_rescale(e); !other.id.empty())
-      return {"", mistake.sentence + ", or " + other.sentence};
+      return {CauseId(), mistake.sentence + ", or " + other.sentence};
   return {mistake.cause, mistake.sentence};
 }
 

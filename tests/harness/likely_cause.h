@@ -1,14 +1,19 @@
 // From wrong attention weights to the mistake that makes them.
 #pragma once
+#include "tests/harness/cause_ids.h"
 #include "tests/harness/recovered_weights.h"
 
 #include <string>
+#include <utility>
 
 namespace paged {
 
 /// A mistake that explains recovered weights.
 struct LikelyCause {
-  std::string id;        ///< fixed, such as "tail-not-masked"; "" if nothing explains them
+  LikelyCause() = default;
+  LikelyCause(CauseId cause, std::string what) : id(cause.text()), sentence(std::move(what)) {}
+
+  std::string id;        ///< of kCauseIds, such as "tail-not-masked"; "" if nothing explains them
   std::string sentence;  ///< what is wrong, in half a sentence
 };
 
@@ -27,12 +32,13 @@ struct Diagnosis {
 };
 
 /// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for
-/// the cause. Mistakes are tried one by one: each says what the weights would be (as another problem
-/// has them, or as a pattern), and the first whose weights agree within the bounds that the
-/// arithmetic allows is the cause. It can be one of several mistakes with equal weights. A few causes
-/// rest on one number (a factor that all weights share, an LSE that is another row's), which may be
-/// chance. Of a kernel from a library nothing is said that takes warps for granted. Runs the kernel, whose faults the caller should then take and drop. Says so where the
-/// cache is too large for it.
+/// the cause. Mistakes are tried one by one: each says what the weights would be (as another
+/// problem has them, or as a pattern), and the first whose weights agree within the bounds that the
+/// arithmetic allows is the cause. It can be one of several mistakes with equal weights. A few
+/// causes rest on one number (a factor that all weights share, an LSE that is another row's), which
+/// may be chance. Of a kernel from a library nothing is said that takes warps for granted. Runs the
+/// kernel, whose faults the caller should then take and drop. Says so where the cache is too large
+/// for it.
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head);
 
 }  // namespace paged

@@ -34,8 +34,8 @@ class Mistakes {
   std::vector<MistakenProblem> take() { return std::move(all_); }
 
  private:
-  MistakenProblem& add(std::string cause, std::string sentence, Edit edit) {
-    all_.push_back({std::move(cause), std::move(sentence), [this_problem = &problem_, edit] {
+  MistakenProblem& add(CauseId cause, std::string sentence, Edit edit) {
+    all_.push_back({cause, std::move(sentence), [this_problem = &problem_, edit] {
                       DecodeProblem changed = *this_problem;
                       edit(changed);
                       return changed;
@@ -150,9 +150,9 @@ class Mistakes {
            });
   }
 
-  void add_length(std::string cause, std::string sentence, int seq_len) {
+  void add_length(CauseId cause, std::string sentence, int seq_len) {
     if (seq_len < 0 || seq_len == seq_len_ || !has_blocks_for(seq_len)) return;
-    add(std::move(cause), std::move(sentence), [seq_len, seq = seq_](DecodeProblem& p) {
+    add(cause, std::move(sentence), [seq_len, seq = seq_](DecodeProblem& p) {
       p.seq_lens[seq] = seq_len;
     }).changes_logits = false;
   }
@@ -179,11 +179,11 @@ class Mistakes {
                  problem_.seq_lens[other]);
   }
 
-  void add_row(std::string cause, std::string sentence, std::vector<std::int32_t> row) {
+  void add_row(CauseId cause, std::string sentence, std::vector<std::int32_t> row) {
     row.resize(pages_, -1);
     for (std::int32_t block : row)
       if (block < 0 || block >= problem_.num_blocks()) return;
-    add(std::move(cause), std::move(sentence), [row, seq = seq_](DecodeProblem& p) {
+    add(cause, std::move(sentence), [row, seq = seq_](DecodeProblem& p) {
       std::copy(row.begin(), row.end(),
                 p.block_tables.begin() + std::int64_t{seq} * p.max_num_blocks_per_seq);
     }).changes_logits = false;

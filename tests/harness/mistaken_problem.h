@@ -2,6 +2,7 @@
 // was given: without the scale, with another sequence's row of the table, one token short.
 #pragma once
 #include "reference/decode_problem.h"
+#include "tests/harness/cause_ids.h"
 
 #include <functional>
 #include <string>
@@ -17,7 +18,7 @@ struct KernelTraits {
 
 /// A mistake that another problem expresses.
 struct MistakenProblem {
-  std::string cause;     ///< id, as in LikelyCause
+  CauseId cause;
   std::string sentence;  ///< what is wrong
   std::function<DecodeProblem()> problem;
   double factor = 1;  ///< of all weights besides
@@ -28,7 +29,7 @@ struct MistakenProblem {
 
 /// A mistake about where values are read, whatever they are.
 struct MistakenReading {
-  std::string cause;
+  CauseId cause;
   std::string sentence;
   /// Puts into the sequence's pages of the value cache what is read there by mistake.
   std::function<void(DecodeProblem& problem)> edit;

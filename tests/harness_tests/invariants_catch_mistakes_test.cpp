@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -63,11 +65,36 @@ TEST(PlainAttentionTest, KeepsAllInvariantsInEveryType) {
 
 class InvariantsTest : public ::testing::TestWithParam<MistakeInfo> {};
 
+bool says(const Verdict& verdict, const char* text) {
+  return verdict.message.find(text) != std::string::npos;
+}
+
+/// What a verdict carries for explanations is what its message says in words.
+void expect_as_said(const CheckResult& result) {
+  const Verdict& verdict = result.verdict;
+  if (verdict.held || verdict.faulty) return;
+  const WrongNumber wrong = verdict.wrong_number.value_or(WrongNumber{});
+  EXPECT_EQ(wrong.times_bound > 1, says(verdict, " times its bound"))
+      << verdict.message;
+  if (result.invariant == "single-token" || result.invariant == "empty-sequence") {
+    EXPECT_TRUE(verdict.wrong_number) << verdict.message;
+  }
+  if (says(verdict, " is NaN;") || says(verdict, " is nan;")) {
+    EXPECT_TRUE(std::isnan(wrong.got)) << verdict.message;
+  }
+  EXPECT_EQ(verdict.poisoned.has_value(), result.invariant == "tail-isolation");
+  if (verdict.poisoned) {
+    EXPECT_EQ(*verdict.poisoned == PoisonedCache::keys, says(verdict, "unused key slots"));
+  }
+}
+
 /// In f32, where rounding hides least.
 TEST_P(InvariantsTest, Catch) {
-  for (const std::string& id : GetParam().caught_by)
-    EXPECT_TRUE(any_failed(check(GetParam().mistake, {ScalarType::f32}, {id})))
-        << id << " holds in spite of " << GetParam().name;
+  for (const std::string& id : GetParam().caught_by) {
+    const std::vector<CheckResult> results = check(GetParam().mistake, {ScalarType::f32}, {id});
+    EXPECT_TRUE(any_failed(results)) << id << " holds in spite of " << GetParam().name;
+    for (const CheckResult& result : results) expect_as_said(result);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, InvariantsTest, ::testing::ValuesIn(mistakes()),
@@ -96,6 +123,11 @@ std::set<std::string> broken_by(Carelessness carelessness) {
     if (result.verdict.held) continue;
     broken.insert(result.invariant);
     EXPECT_EQ(result.verdict.broken_execution, result.invariant) << result.verdict.message;
+    const std::optional<FindingKind> kind = result.verdict.finding;
+    EXPECT_TRUE(!kind || result.verdict.message.starts_with(name_of(*kind)));
+    if (result.invariant != "writes-only-output") {
+      EXPECT_TRUE(kind) << result.verdict.message;
+    }
     EXPECT_FALSE(result.as_expected());
   }
   return broken;

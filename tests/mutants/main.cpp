@@ -11,7 +11,7 @@
 #include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant_report.h"
 #include "tests/mutants/mutant_story.h"
-#include "tests/mutants/nearest_names.h"
+#include "tests/harness/nearest_names.h"
 #include "tests/mutants/recipe.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 #include "tests/harness/comparison.h"
+#include "tests/harness/coordinates.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
 #include "tests/harness/invariants/worked_example.h"
@@ -16,21 +17,28 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
           make_case(scalar, {4, 2, 128, 8}, {0, 9, 0}, "normal", seed)};
 }
 
-std::string not_empty(const DecodeOutputs& outputs, int seq) {
+Verdict failure_with(const std::string& message, double got) {
+  Verdict verdict = Verdict::fail(message);
+  verdict.wrong_number = WrongNumber{got};
+  return verdict;
+}
+
+Verdict verdict_on_empty(const DecodeOutputs& outputs, int seq) {
   const std::int64_t num_heads = outputs.output.shape()[1];
   const std::int64_t row = num_heads * outputs.output.shape()[2];
   const std::size_t width = size_in_bytes(outputs.output.type());
   const std::string where = "sequence " + std::to_string(seq) + " has no token, but ";
   for (std::size_t byte = seq * row * width; byte < (seq + 1) * row * width; ++byte)
-    if (outputs.output.data()[byte] != std::byte{0})
-      return where + "element " + std::to_string(byte / width - seq * row) + " of its output is " +
-             std::to_string(outputs.output.read(static_cast<std::int64_t>(byte / width))) +
-             ", not +0";
+    if (outputs.output.data()[byte] != std::byte{0}) {
+      const double got = outputs.output.read(static_cast<std::int64_t>(byte / width));
+      return failure_with(where + "element " + std::to_string(byte / width - seq * row) +
+                              " of its output is " + number(got) + ", not +0",
+                          got);
+    }
   for (std::int64_t head = 0; head < num_heads && !outputs.lse.empty(); ++head)
-    if (outputs.lse[seq * num_heads + head] != -INFINITY)
-      return where + "its LSE is " + std::to_string(outputs.lse[seq * num_heads + head]) +
-             ", not -infinity";
-  return "";
+    if (const double got = outputs.lse[seq * num_heads + head]; got != -INFINITY)
+      return failure_with(where + "its LSE is " + number(got) + ", not -infinity", got);
+  return {};
 }
 
 std::string refuses(const DecodeProblem& problem) {
@@ -47,8 +55,7 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const DecodeOutputs outputs = kernel.run(problem);
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     if (problem.seq_lens[seq] > 0) continue;
-    const std::string wrong = not_empty(outputs, seq);
-    if (!wrong.empty()) return Verdict::fail(wrong);
+    if (Verdict verdict = verdict_on_empty(outputs, seq); !verdict.held) return verdict;
   }
   const Comparison comparison = compare(problem, outputs, answer);
   return Verdict::of(comparison, problem);

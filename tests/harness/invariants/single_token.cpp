@@ -34,11 +34,13 @@ std::string first_difference(const DecodeProblem& problem, const DecodeOutputs& 
         const double error = std::abs(got - expected);
         verdict.max_abs_error = std::max(verdict.max_abs_error, error);
         const bool both_nan = std::isnan(got) && std::isnan(expected);
-        if (!both_nan && !(error <= answer.bounds[i].output[dim]))
+        if (!both_nan && !(error <= answer.bounds[i].output[dim])) {
+          verdict.wrong_number = WrongNumber{got};
           return "sequence " + std::to_string(seq) + ", head " + std::to_string(head) +
                  ", dimension " + std::to_string(dim) + " is " +
                  (std::isnan(got) ? "NaN" : std::to_string(got)) +
                  "; the value of its only token is " + std::to_string(value);
+        }
         if (error > 0)
           verdict.bound_used = std::max(verdict.bound_used, error / answer.bounds[i].output[dim]);
       }

@@ -51,10 +51,12 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
       DecodeProblem poisoned = clean;
       poison_tails(poisoned, stale.value, caches);
       const std::string difference = bit_difference(before, kernel.run(poisoned));
-      if (!difference.empty())
-        return Verdict::fail(std::string("with ") + stale.name + " in the unused " +
-                             (caches == PoisonedCache::keys ? "key" : "value") +
-                             " slots of last pages, " + difference);
+      if (difference.empty()) continue;
+      Verdict verdict = Verdict::fail(std::string("with ") + stale.name + " in the unused " +
+                                      (caches == PoisonedCache::keys ? "key" : "value") +
+                                      " slots of last pages, " + difference);
+      verdict.poisoned = caches;
+      return verdict;
     }
   return {};
 }

@@ -32,6 +32,7 @@ Verdict run_watched(const std::string& id, KernelUnderTest& kernel, const Case& 
     Verdict verdict = Verdict::fail(fault.text);
     verdict.faulty = true;
     verdict.broken_execution = id;
+    verdict.finding = fault.kind;
     return verdict;
   }
   return {};

@@ -1,4 +1,4 @@
-#include "tests/mutants/nearest_names.h"
+#include "tests/harness/nearest_names.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,86 @@
+// The ids of likely causes: scripts, the zoo and hints of labs rely on them.
+#pragma once
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace paged {
+
+/// All there are. likely_cause.h says what a cause is; docs/mutants.md, which mistakes have which.
+inline constexpr std::string_view kCauseIds[] = {"accumulator-not-rescaled",
+                                                 "added-repeatedly",
+                                                 "address-order",
+                                                 "alibi-missing",
+                                                 "alibi-position",
+                                                 "alibi-sign",
+                                                 "alibi-slope",
+                                                 "denominator",
+                                                 "dimensions-lost",
+                                                 "dimensions-mixed",
+                                                 "dimensions-unwritten",
+                                                 "empty-divided",
+                                                 "foreign-block",
+                                                 "guard",
+                                                 "k-scale",
+                                                 "key-layout",
+                                                 "key-strides",
+                                                 "keys-ignored",
+                                                 "last-token-dropped",
+                                                 "length-of-longest",
+                                                 "logits-in-f16",
+                                                 "lse-in-base-2",
+                                                 "lse-unwritten",
+                                                 "lse-without-maximum",
+                                                 "maximum",
+                                                 "negative-weight",
+                                                 "not-a-number",
+                                                 "not-rescaled",
+                                                 "nothing-weighs",
+                                                 "one-token-too-many",
+                                                 "padding-in-denominator",
+                                                 "page-missing",
+                                                 "page-too-many",
+                                                 "part-in-denominator",
+                                                 "partition-layout",
+                                                 "partition-lost",
+                                                 "partition-not-rescaled",
+                                                 "scale-missing",
+                                                 "scales-swapped",
+                                                 "sparse-logit-zero",
+                                                 "sparse-pattern",
+                                                 "sparsity-ignored",
+                                                 "statistics-of-another-row",
+                                                 "sum-not-divided",
+                                                 "sum-not-rescaled",
+                                                 "table-ignored",
+                                                 "tail-not-masked",
+                                                 "tail-weighs",
+                                                 "token-doubled",
+                                                 "token-dropped",
+                                                 "v-scale",
+                                                 "value-dropped",
+                                                 "value-layout",
+                                                 "value-strides",
+                                                 "warps-not-combined",
+                                                 "wrong-kv-head",
+                                                 "wrong-length",
+                                                 "wrong-query",
+                                                 "wrong-table-row"};
+
+/// One of them, or "". Code that names another does not compile.
+class CauseId {
+ public:
+  constexpr CauseId() = default;
+  consteval CauseId(const char* id) : id_(id) {
+    if (std::find(std::begin(kCauseIds), std::end(kCauseIds), id_) == std::end(kCauseIds))
+      throw "no such id in kCauseIds";
+  }
+  std::string text() const { return std::string(id_); }
+  friend constexpr bool operator==(const CauseId& a, const CauseId& b) = default;
+
+ private:
+  std::string_view id_;
+};
+
+}  // namespace paged
