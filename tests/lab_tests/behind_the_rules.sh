@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# What holds of a submission that has got past the rules on its text and symbols: limits, the filter,
-# and that nothing is in its process but the CPU machine.
+# What holds of a submission that has got past the rules on its text and symbols: limits, the
+# filter, and that nothing is in its process but the CPU machine.
 # shellcheck source=tests/lab_tests/lab_test.sh
 . "$(dirname "$0")/lab_test.sh"
 grades=""
 
 names=()
 declare -A wanted
-# behind NAME EXPECTED [OPTION...]: without the rules, a kernel of lab 1 that calls hostile(t), which
-# standard input defines in the namespace of nothing. Two at a time; what each has said is looked at
-# below.
+# behind NAME EXPECTED [OPTION...]: without the rules, a kernel of lab 1 that calls hostile(t),
+# which standard input defines in the namespace of nothing. Two at a time; what each has said is
+# looked at below.
 behind() {
   local name=$1 expected=$2
   shift 2
@@ -54,7 +54,8 @@ void hostile() {
   for (;;) memset(mmap(nullptr, 1 << 28, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0), 1, 1 << 28);
 }
 CODE
-# Says what it likes to the harness: the same question without an end, and nonsense; or hears no more.
+# Says what it likes to the harness: the same question without an end, and nonsense; or hears no
+# more.
 behind questions 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "\3\0\0\0\0\0\0\0\0", 9); }'
 behind garbage 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "99999999", 8); }'
 behind deaf 'would hear no more' <<<'void hostile() { close(3); close(4); for (;;) poll(nullptr, 0, 1000); }'

@@ -62,7 +62,8 @@ solution_with hidden_behind_word <<'CODE'
 CODE
 solution_with hidden_by_blank <<<'  const char* s = "x\ 
 "; asm("nop"); const char* u = "";'
-# Long names, and so many that their list cannot be read to its end, before the call that is looked for.
+# Long names, and so many that their list cannot be read to its end, before the call that is looked
+# for.
 hidden_call() { # NAME LENGTH COUNT
   local name
   name=$(head -c "$2" /dev/zero | tr '\0' a)
@@ -163,8 +164,8 @@ hole copies_of_one_head 2 <<'CODE'
       dot = warp_sum<Groups::kGroupSize>(dot);
       logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
 CODE
-# Known by their sizes, the cases that are counted are not computed at all, or without the barriers that
-# they need; the others are right, and wasteful.
+# Known by their sizes, the cases that are counted are not computed at all, or without the barriers
+# that they need; the others are right, and wasteful.
 wasteful_softmax='  __syncthreads();
   const float maximum = block_max<kThreads>(thread_maximum, scratch.maximum);
   const float shift = maximum == -INFINITY ? 0.0F : maximum;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What tests/set_up.sh does where standard output is no terminal: a build says now and then how far it
-# is, a failure shows its log, and CUDA is left out of a build of the labs until somebody wants it. With
-# a cmake that only pretends.
+# What tests/set_up.sh does where standard output is no terminal: a build says now and then how far
+# it is, a failure shows its log, and CUDA is left out of a build of the labs until somebody wants
+# it. With a cmake that only pretends.
 set -euo pipefail
 set_up=$(cd "$(dirname "$0")/.." && pwd)/set_up.sh
 work=$(mktemp -d)

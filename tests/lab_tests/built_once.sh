@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# lab.sh builds what has changed, and when nothing has it neither waits nor speaks. Where the labs are
-# left out it says what to install. In a tree with a set_up.sh that only says that it was called.
+# lab.sh builds what has changed, and when nothing has it neither waits nor speaks. Where the labs
+# are left out it says what to install. In a tree with a set_up.sh that only says that it was
+# called.
 set -euo pipefail
 lab_sh=$(cd "$(dirname "$0")/../../walkthroughs" && pwd)/lab.sh
 work=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a student is told fits the failure: first what failed, then what must hold; a hint for this very
-# failure before the ladder; and a check of what has not changed compiles nothing.
+# What a student is told fits the failure: first what failed, then what must hold; a hint for this
+# very failure before the ladder. A check of what has not changed compiles nothing, but where the
+# last result was not decided by the sources alone.
 # shellcheck source=tests/lab_tests/lab_test.sh
 . "$(dirname "$0")/lab_test.sh"
 grades=""
@@ -41,25 +42,42 @@ tell bug
 wait
 
 # The reason stands first, and says what failed; what was not tried is one list at the end.
-expect_told starter '^The hole \(stage_01_naive_paged_gather.cu, lines [0-9]+ to [0-9]+\) is still as it was given: .* FAILED: single-token. With one token, the output is not that token.s value. What must hold: With one token, the output is that token.s value. The case: 3 sequences with context length 1 each; block size 8 \(tokens in a page\), head size 64, 4 query heads, 2 KV heads, type f16 '
-expect_told starter ' 0: the token has no weight, .* step result points single-token FAILED 0 of 10 not tried: reference, .*, transactions \(90 points\) Hint 1: Two steps lead from a token to its page'
-[ "$(grep -c 'not tried' "$work/starter.out")" -eq 1 ] || complain "steps that were not tried take several lines"
+hole='The hole \(stage_01_naive_paged_gather.cu, lines [0-9]+ to [0-9]+\)'
+failed='FAILED: single-token. With one token, the output is not that token.s value.'
+must_hold='What must hold: With one token, the output is that token.s value.'
+of_case='3 sequences with context length 1 each; block size 8 \(tokens in a page\), head size 64, '
+of_case+='4 query heads, 2 KV heads, type f16 '
+expect_told starter "^$hole is still as it was given: .* $failed $must_hold The case: $of_case"
+expect_told starter ' 0: the token has no weight, .* step result points single-token FAILED 0 of 10 not '
+not_tried='not tried: reference, .*, transactions \(90 points\)'
+expect_told starter " $not_tried Hint 1: Two steps lead from a token to its page"
+[ "$(grep -c 'not tried' "$work/starter.out")" -eq 1 ] ||
+  complain "steps that were not tried take several lines"
 expect_told empty '^The hole .* has no code in it: yours goes there'
 expect_told bug '^The files are still as they were given'
 ! grep -q 'as it was given' "$work/race.out" || complain "a hole with code is said to be untouched"
 
 # A finding is told as what it is, and so is its hint; the ladder follows.
-expect_told race '^FAILED: single-token. Two threads use the same bytes .* What must hold: No two threads access .* data race at stage_01_naive_paged_gather.cu:[0-9]+ .* explain no-race '
-expect_told race 'Hint 1: Each weight belongs to one thread.* Hint 2: Two steps lead from a token to its page'
-expect_told overflow '^FAILED: single-token. A write past a local array, or too deep a recursion. .* stack overflow at stage_01_naive_paged_gather.cu:[0-9]+ .*: check the array.s index'
-expect_told no_k_scale '^FAILED: reference \(fp8\). A result is further from the reference than its bound allows. .* an fp8 cache \(e4m3\) .* 95 of 100 points'
-expect_told no_k_scale 'So many times its bound is no matter of rounding.* Hint 1: An fp8 cache stores key / k_scale'
+expect_told race '^FAILED: single-token. Two threads use the same bytes .* What must hold: No two thr'
+expect_told race 'must hold: No two threads access .* data race at stage_01_naive_paged_gather.cu:[0-9]+ '
+expect_told race 'data race at .* explain no-race '
+expect_told race 'Hint 1: Each weight belongs to one thread.* Hint 2: Two steps lead from a token to its '
+expect_told overflow '^FAILED: single-token. A write past a local array, or too deep a recursion. '
+expect_told overflow ' stack overflow at stage_01_naive_paged_gather.cu:[0-9]+ .*: check the array.s index'
+expect_told no_k_scale '^FAILED: reference \(fp8\). A result is further from the reference than its bound'
+expect_told no_k_scale 'its bound allows. .* an fp8 cache \(e4m3\) .* 95 of 100 points'
+expect_told no_k_scale 'So many times its bound is no matter of rounding'
+expect_told no_k_scale ' Hint 1: An fp8 cache stores key / k_scale'
 expect_told bug '^.* FAILED: no-race. Two threads use .* data race at reduction.cuh'
 
 # Asked again, it is told without being tried; after an edit, and if asked to, it is tried.
+of_last='\(of the last check; nothing has changed since. --anew tries it again\)'
 tell starter --hint 2
 wait
-expect_told starter 'FAILED: single-token. .* not tried: reference, .* Hint 2: page = token .* \(of the last check; nothing has changed since. --anew tries it again\)'
+expect_told starter "FAILED: single-token. .* not tried: reference, .* Hint 2: page = token .* $of_last"
+# It has the spelling of its folder that was asked for.
+"$lab" check "$work/./starter" --json - >"$work/json" || true
+grep -qF "\"submission\": \"$work/./starter\"" "$work/json" || complain "the folder is spelt otherwise"
 tell starter --anew
 wait
 expect_told starter '\(built in '
@@ -74,4 +92,59 @@ expect_told starter '^it does not compile .*not_declared'
 tell starter --hint 1
 wait
 expect_told starter '^it does not compile .*not_declared.* Hint 1: .* \(of the last check; '
+
+# One file for a folder, named by all of its digest, whatever other folders there are. Files that
+# are a month old go, and so does what is more than some hundreds.
+results="$(dirname "$lab")/../labs/results"
+trap 'rm -rf "$work" "$results"/of-a-test-*.json' EXIT
+name_of_result() { find "$results" -name '*.json' -newer "$work/before" ! -name 'of-a-test-*'; }
+for i in $(seq 600); do : >"$results/of-a-test-$i.json"; done
+touch -d '20 days ago' "$results"/of-a-test-*.json
+touch -d '31 days ago' "$results/of-a-test-1.json"
+touch "$work/before"
+sleep 0.05
+tell starter --anew
+wait
+name_of_result | grep -qE '/[0-9a-f]{32}\.json$' || complain "the result is not named by its digest"
+[ ! -e "$results/of-a-test-1.json" ] || complain "a result is kept for more than a month"
+kept=$(find "$results" -name '*.json' | wc -l)
+[ "$kept" -le 512 ] || complain "$kept results are kept"
+[ "$(find "$results" -name 'of-a-test-*.json' | wc -l)" -gt 100 ] || complain "too few results are kept"
+
+# `grade` reads no result and writes none.
+"$lab" new bug-hang "$work/graded" >"$work/new"
+"$lab" grade "$work/graded" >"$work/grades"
+"$lab" new bug-hang "$work/hang" >"$work/new"
+tell graded
+tell hang
+wait
+expect_told graded '\(built in '
+# Threads that wait for each other the CPU machine finds by itself, however busy this one is.
+expect_told hang 'Threads wait for others that never come|wait at different barriers|others wait for them'
+tell hang
+wait
+expect_told hang "$of_last"
+
+# What the clock decided, or a tool that was not there, is tried again.
+"$lab" new 1 "$work/endless" >"$work/new"
+fill_hole "$(file_of "$work/endless")" <<<'  for (volatile int i = 0; i < 1;) {}'
+mkdir "$work/no_tool"
+printf '#!/bin/sh\nexit 1\n' >"$work/no_tool/addr2line"
+chmod +x "$work/no_tool/addr2line"
+tell endless --seconds-per-run 1
+PATH="$work/no_tool:$PATH" tell race --anew
+wait
+expect_told endless '^FAILED: single-token. The kernel did not answer. .* did not come to an end within 1 s'
+tell endless --seconds-per-run 1
+tell race
+wait
+expect_told endless '\(built in '
+expect_told race ' data race at stage_01_naive_paged_gather.cu:[0-9]+ .*\(built in '
+mv "$work/no_tool/addr2line" "$work/no_tool/objcopy"
+PATH="$work/no_tool:$PATH" tell race --anew
+wait
+expect_told race '^it does not compile '
+tell race
+wait
+expect_told race ' data race at '
 finish

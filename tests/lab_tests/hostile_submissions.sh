@@ -84,11 +84,22 @@ says syntax 'error: expected primary-expression before'
 says missing '"output": "not tried: the submission has no file stage_01_naive_paged_gather.cu"'
 says wrong '"output": "not tried: one before it failed"'
 says right 'worked-example-3-address-walk, global load requests: '
-# What it printed stands behind bars, and not all of it.
-says prints 'The submission printed:\n  | 100 of 100, \"score\": 100, all held 0'
-says prints 'bytes more)'
-! grep -q '\\n100 of 100' "$work/gradescope/prints.json" || complain "a line is taken for the grader's"
-grep -q '"printed": "100 of 100, ' "$work/json" || complain "the JSON does not say what was printed"
+# What it printed only the lecturer's file has, and not all of it: students see the other.
+grep -q '"printed": "100 of 100, .*bytes more)' "$work/json" || complain "the JSON has not what was printed"
+! grep -qE 'all held|printed' "$work/gradescope/prints.json" || complain "students see what was printed"
+
+# The page's run_autograder draws another seed each time, and says it to the lecturer.
+sed -n '/^\*\*Gradescope\.\*\*/,/^The seed/s/^    //p' "$page" |
+  sed 's|bash /autograder/lab/walkthroughs/lab.sh|echo|' >"$work/run_autograder"
+for _ in 1 2; do
+  bash "$work/run_autograder" >"$work/said"
+  seed=$(sed -n 's/^seed \([0-9]\{1,\}\)$/\1/p' "$work/said")
+  grep -qF "grade /autograder/submission --lab 2 --seed ${seed:-none} --gradescope " "$work/said" ||
+    complain "the page's run_autograder has no seed: $(cat "$work/said")"
+  [ "$seed" != "${last_seed:-}" ] || complain "the page's run_autograder has the same seed twice"
+  last_seed=$seed
+done
+"$lab" grade "$work/s/syntax" --seed "$seed" >"$work/said" || complain "$seed is no seed"
 
 # Another lab than the one that was handed in.
 [ ! -s "$work/warnings" ] || complain "there is a warning: $(cat "$work/warnings")"

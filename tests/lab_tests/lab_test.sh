@@ -26,7 +26,8 @@ edit() {
 }
 
 # Grades folders and remembers the entries, each on one line.
-# --one-kernel: for those that are stopped by what more kernels (types and sizes) have nothing to do with.
+# --one-kernel: for those that are stopped by what more kernels (types and sizes) have nothing to do
+# with.
 grade() { # what standard error says is in $work/warnings
   "$lab" grade "$@" 2>"$work/warnings" >"$work/wrapped" || complain "grading failed: $(cat "$work/warnings")"
   grades=$(awk '/^ *[0-9]+ of [0-9]+ / { if (NR > 1) print entry; entry = $0; next }

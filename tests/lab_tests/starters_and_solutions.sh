@@ -27,4 +27,15 @@ done
 expect bug_race '^  0 of 100 .*The files are still as they were given.*no-race: data race at reduction.cuh'
 expect bug_hang '^  0 of 100 .*no-barrier-divergence: '
 expect bug_history '^  5 of 100 .*alibi: '
+
+# A hint for a cause that there is not is found when the lab's file is read, and so is what was
+# meant.
+labs="$(dirname "$0")/../../walkthroughs/labs"
+for rubric in "$labs"/*.json; do
+  "$lab" read "$rubric" >"$work/said" 2>&1 || complain "$rubric: $(cat "$work/said")"
+done
+sed 's/cause: k-scale/cause: k-scales/' "$labs/02_thread_group_qk.json" >"$work/02_thread_group_qk.json"
+! "$lab" read "$work/02_thread_group_qk.json" >"$work/said" 2>&1 || complain "no cause is looked up"
+grep -qE "for has 'cause: k-scales', which is no likely cause; did you mean k-scale" "$work/said" ||
+  complain "a misspelt cause: $(cat "$work/said")"
 finish

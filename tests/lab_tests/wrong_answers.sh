@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What students are likely to write: each is stopped by the step that is there for it, and told what is
-# wrong. Every statement of a contract that can be broken by itself is broken here.
+# What students are likely to write: each is stopped by the step that is there for it, and told what
+# is wrong. Every statement of a contract that can be broken by itself is broken here.
 # shellcheck source=tests/lab_tests/lab_test.sh
 . "$(dirname "$0")/lab_test.sh"
 
@@ -14,7 +14,8 @@ wrong() {
 
 # A page taken for a block is among the hostile submissions.
 wrong 1_one_token_too_far 1 's/token < task.seq_len; token/token <= task.seq_len; token/'
-# What fp8, ALiBi and sparse attention need, each in a step of its own: one of them costs its points.
+# What fp8, ALiBi and sparse attention need, each in a step of its own: one of them costs its
+# points.
 no_k_scale='s/(t.k_scale \* dot)/dot/'
 wrong 1_features 1 "$no_k_scale" 's/ + t.position_bias/ - t.position_bias/' \
   's/if (t.sparsity.takes_part(.*)) {/{/'
@@ -38,8 +39,8 @@ wrong 5_not_rescaled 5 's/sums\[j\] \* __expf(maxima\[j\] - shift)/sums[j]/'
 wrong 5_sum_of_a_warp 5 's/sum = block_sum<kThreads>(sum, scratch.sum);/sum = warp_sum(sum);/'
 wrong 5_empty_left 5 's|^  float maximum = -INFINITY;|  if (partitions == 0) return;\n&|'
 wrong 5_nothing_takes_part 5 's/maximum == -INFINITY ? 0.0F : maximum/maximum/'
-# Plain attention is right, and wasteful: a key read one element at a time. Scales of fp8 and ALiBi are
-# forgotten. Something is changed outside of the hole in two places.
+# Plain attention is right, and wasteful: a key read one element at a time. Scales of fp8 and ALiBi
+# are forgotten. Something is changed outside of the hole in two places.
 "$lab" new 2 "$work/2_scalar_loads" --solution >"$work/new"
 fill_hole "$(file_of "$work/2_scalar_loads")" <<'CODE'
       const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
@@ -66,7 +67,7 @@ grep -q '^reference *FAILED ' "$work/first_attempt" || complain "the first attem
 early="1_one_token_too_far 2_wrong_kv_head 4_tail_not_zeroed 4_every_warp_every_page 5_not_rescaled 5_sum_of_a_warp"
 mkdir "$work/early"
 for name in $early; do mv "$work/$name" "$work/early"; done
-grade "$work"/early/* --one-kernel
+grade "$work"/early/* --one-kernel --json "$work/json_early"
 cp "$work/grades" "$work/grades_early"
 grade "$work"/[1-5]_* --json "$work/json"
 cat "$work/grades_early" >>"$work/grades"
@@ -90,6 +91,15 @@ expect 5_empty_left '^ 45 of 100 .*empty-sequence: '
 expect 5_nothing_takes_part '^ 95 of 100 .*reference \(block-sparse\): '
 expect 2_scalar_loads 'thread_group_qk.cuh, line 1, and .*: changed outside of the hole, and put back'
 expect 2_scalar_loads '^ 60 of 100 .*reference \(fp8\): .*k_scale.*\(also failed: alibi, transactions\)'
+# How to read a failure is taken from what was found, not from the words of its message.
+reads() { # FILE SUBMISSION READING: of its first failure
+  awk -v name="/$2\"" 'index($0, "\"reading\": \"") && !/"reading": ""/ { reading = reading $0 }
+    index($0, "\"submission\": ") { if (index($0, name)) print reading; reading = "" }' "$1" >"$work/reading"
+  grep -qF -- "\"reading\": \"$3" "$work/reading" || complain "$2 is not read as '$3': $(cat "$work/reading")"
+}
+reads "$work/json_early" 4_tail_not_zeroed "Values alone were changed: "
+reads "$work/json" 2_kv_head_of_0 "So many times its bound is no matter of rounding: "
+reads "$work/json" 1_features "So many times its bound is no matter of rounding: "
 # The lines named are the student's: the one that reads keys, the one that reads the query.
 line_of() { grep -nF -- "$1" "$scalar_loads" | head -n 1 | cut -d: -f1; }
 for hint in "global load requests: [0-9]+ too many on [a-z0-9-]+; thread_group_qk.cuh:$(line_of 'to_float(keys') has " \

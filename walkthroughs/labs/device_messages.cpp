@@ -17,10 +17,9 @@ CountedPhase phase_of(std::int32_t number) {
 }
 
 FindingKind get_kind(Channel& channel) {
-  const auto kind = channel.get<std::int32_t>();
-  if (kind < 0 || kind > static_cast<std::int32_t>(FindingKind::stack_overflow))
-    throw ChannelError(ChannelError::Kind::garbled, "no such finding");
-  return static_cast<FindingKind>(kind);
+  const auto kind = static_cast<FindingKind>(channel.get<std::int32_t>());
+  if (*name_of(kind) == '\0') throw ChannelError(ChannelError::Kind::garbled, "no such finding");
+  return kind;
 }
 
 }  // namespace

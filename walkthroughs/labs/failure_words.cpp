@@ -1,16 +1,16 @@
 #include "walkthroughs/labs/failure_words.h"
 
 #include "kernels/finding.h"
+#include "tests/harness/case_builder.h"
 #include "tests/harness/invariant.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <map>
 
 namespace paged::labs {
 namespace {
 
-/// Of findings: the names are the beginnings of messages (kernels/finding.h).
 const char* words_for(FindingKind kind) {
   switch (kind) {
     case FindingKind::out_of_bounds_read:
@@ -21,8 +21,7 @@ const char* words_for(FindingKind kind) {
       return "It reads memory that nothing has written (uninitialised).";
     case FindingKind::data_race:
       return "Two threads use the same bytes with nothing to order them, one of them writing (a "
-             "data "
-             "race).";
+             "data race).";
     case FindingKind::unwritten_output:
       return "A part of the output is never written.";
     case FindingKind::misaligned_access:
@@ -42,15 +41,6 @@ const char* words_for(FindingKind kind) {
       return "The lanes of a warp do not make the same warp operation together.";
     case FindingKind::stack_overflow:
       return "A write past a local array, or too deep a recursion.";
-  }
-  return "";
-}
-
-/// "" or what the finding is that a message begins with.
-std::string words_for_finding(const std::string& message) {
-  for (int i = 0; i <= static_cast<int>(FindingKind::stack_overflow); ++i) {
-    const auto kind = static_cast<FindingKind>(i);
-    if (message.starts_with(name_of(kind))) return words_for(kind);
   }
   return "";
 }
@@ -80,95 +70,76 @@ const std::map<std::string, const char*>& words_for_results() {
   return words;
 }
 
-bool says(const std::string& message, const char* text) {
-  return message.find(text) != std::string::npos;
+bool is_nan(const Verdict& verdict) {
+  return verdict.wrong_number && std::isnan(verdict.wrong_number->got);
 }
 
-/// The number before "times its bound", how far the first wrong element is off; 0 if it does not say.
-double times_its_bound(const std::string& message) {
-  const std::size_t end = message.find(" times its bound");
-  if (end == std::string::npos) return 0;
-  const std::size_t begin = message.rfind(' ', end - 1);
-  return begin == std::string::npos ? 0 : std::strtod(message.c_str() + begin, nullptr);
-}
-
-bool is_nan(const std::string& message) {
-  return says(message, " is NaN") || says(message, " is nan") || says(message, " now nan");
-}
-
-std::string reading_of_distance(const std::string& message) {
+std::string reading_of_distance(double times_bound) {
   constexpr double kMostOfRounding = 4;  // a bound is seldom used to more than a half
-  const double times = times_its_bound(message);
-  if (times == 0) return "";
-  return times > kMostOfRounding ? "So many times its bound is no matter of rounding: something is "
-                                   "left out, taken twice, "
-                                   "or taken from the wrong place."
-                                 : "So little more than its bound can be a matter of rounding: a "
-                                   "type that is too narrow, "
-                                   "another order of adding, a small term left out.";
+  return times_bound > kMostOfRounding
+             ? "So many times its bound is no matter of rounding: something is left out, taken "
+               "twice, or taken from the wrong place."
+             : "So little more than its bound can be a matter of rounding: a type that is too "
+               "narrow, another order of adding, a small term left out.";
 }
 
-std::string reading_of_single_token(const std::string& message) {
-  if (is_nan(message)) return "NaN: the softmax has divided by 0, or a NaN was read as a value.";
-  if (says(message, " is 0.000000;") || says(message, " is -0.000000;"))
+std::string reading_of_single_token(const Verdict& verdict) {
+  constexpr double kNothing = 5e-7;  // what the message shows as 0.000000
+  if (!verdict.wrong_number) return "";
+  if (is_nan(verdict)) return "NaN: the softmax has divided by 0, or a NaN was read as a value.";
+  if (std::abs(verdict.wrong_number->got) < kNothing)
     return "0: the token has no weight, or its value was never added.";
   return "Another number: the weight of the only token is not 1, or the value is another token's "
-         "or "
-         "head's.";
+         "or head's.";
 }
 
-std::string reading_of_result(const CheckOutcome& check) {
-  const std::string& message = check.message;
-  if (check.id == "single-token") return reading_of_single_token(message);
-  if (check.id == "tail-isolation")
-    return says(message, "unused key slots") ? "Keys alone were changed: logits of slots past the "
-                                               "end enter the maximum or the sum."
-                                             : "Values alone were changed: the weighted sum runs "
-                                               "over slots past the end, and 0 * "
-                                               "NaN is NaN.";
-  if (check.id == "empty-sequence")
-    return is_nan(message) ? "NaN is a division by a sum of 0, or output that nobody wrote."
-                           : "A number is output left from before, or a read of a page that is not "
-                             "there.";
-  if (check.id == "large-logits" && is_nan(message))
+std::string reading_of_tail(PoisonedCache changed) {
+  return changed == PoisonedCache::keys
+             ? "Keys alone were changed: logits of slots past the end enter the maximum or the sum."
+             : "Values alone were changed: the weighted sum runs over slots past the end, and 0 * "
+               "NaN is NaN.";
+}
+
+std::string reading_of_result(const std::string& invariant, const Verdict& verdict) {
+  if (invariant == "single-token") return reading_of_single_token(verdict);
+  if (invariant == "tail-isolation" && verdict.poisoned) return reading_of_tail(*verdict.poisoned);
+  if (invariant == "empty-sequence")
+    return is_nan(verdict) ? "NaN is a division by a sum of 0, or output that nobody wrote."
+                           : "A number is output left from before, or a read of a page that is "
+                             "not there.";
+  if (invariant == "large-logits" && is_nan(verdict))
     return "NaN is exp() of a logit from which no maximum was subtracted: infinite, or infinity "
-           "minus "
-           "infinity.";
-  if (says(message, "times its bound")) return reading_of_distance(message);
-  return check.id == "reference" || check.id == "large-logits" ? ""
-                                                               : find_invariant(check.id).reading;
+           "minus infinity.";
+  if (verdict.wrong_number && verdict.wrong_number->times_bound > 0)
+    return reading_of_distance(verdict.wrong_number->times_bound);
+  return invariant == "reference" || invariant == "large-logits"
+             ? ""
+             : find_invariant(invariant).reading;
 }
-
-bool is_endless(const std::string& message) { return says(message, "did not come to an end"); }
-bool is_crash(const std::string& message) { return message.starts_with("the kernel's process"); }
 
 std::vector<std::string> topics_of_check(const CheckOutcome& check) {
   std::vector<std::string> topics;
-  if (is_endless(check.message)) topics.emplace_back("endless");
-  if (is_crash(check.message)) topics.emplace_back("crash");
-  for (const std::string& topic : {check.broken, check.cause, check.step, check.id})
+  for (const std::string& topic : {check.ended, check.broken, check.cause, check.step, check.id})
     if (!topic.empty()) topics.push_back(topic);
   return topics;
 }
 
 }  // namespace
 
-std::string what_failed(const CheckOutcome& check) {
-  if (is_endless(check.message) || is_crash(check.message)) return "The kernel did not answer.";
-  if (const std::string words = words_for_finding(check.message); !words.empty()) return words;
-  const auto words = words_for_results().find(check.id);
+std::string what_failed(const std::string& invariant, const Verdict& verdict) {
+  if (verdict.finding) return words_for(*verdict.finding);
+  const auto words = words_for_results().find(invariant);
   return words == words_for_results().end() ? "It does not hold." : words->second;
 }
 
-std::string reading_of(const CheckOutcome& check) {
-  if (is_endless(check.message) || is_crash(check.message)) return "";
-  if (check.broken.empty()) return reading_of_result(check);
+std::string reading_of(const std::string& invariant, const Verdict& verdict) {
+  const std::string& broken = verdict.broken_execution;
+  if (broken.empty()) return reading_of_result(invariant, verdict);
   // What was never written the finding says itself; the reading is of runs that are compared.
-  const std::string reading =
-      check.broken == "writes-only-output" ? "" : find_invariant(check.broken).reading;
-  return check.broken == check.id ? reading
-                                  : reading + (reading.empty() ? "" : " ") +
-                                        "Mend this first: a wrong result is likely to come of it.";
+  const std::string reading = broken == "writes-only-output" ? "" : find_invariant(broken).reading;
+  return broken == invariant ? reading
+                             : reading + (reading.empty() ? "" : " ") +
+                                   "Mend this first: a wrong result is likely to come of it.";
 }
 
 std::vector<std::string> topics_of(const TrialOutcome& outcome) {

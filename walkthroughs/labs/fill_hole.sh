@@ -14,8 +14,8 @@ fill_hole() {
   rm -f "$content"
 }
 
-# What a text that has left the kernel of lab 1, and namespaces paged::lab and {}, goes on with, in paged::lab:
-# a kernel that nobody calls has the lines behind the hole.
+# What a text that has left the kernel of lab 1, and namespaces paged::lab and {}, goes on with, in
+# paged::lab: a kernel that nobody calls has the lines behind the hole.
 take_up_lab_1() {
   cat <<'CODE'
 namespace {

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sstream>
 #include <string>
 
 namespace paged::labs {
@@ -48,20 +47,13 @@ std::string output_of_transactions(const nlohmann::json& trial) {
   return text + transactions.at("hint").get<std::string>();
 }
 
-std::string behind_bars(const std::string& printed) {
-  std::istringstream lines(printed);
-  std::string text = "The submission printed:";
-  for (std::string line; std::getline(lines, line);) text += "\n  | " + line;
-  return text;
-}
-
+/// Students see it, so it has nothing that a submission printed: that could be the values of cases.
 std::string whole_output_of(const nlohmann::json& trial) {
   std::string output = trial.at("note");
   const auto add = [&](const std::string& text) {
     if (!text.empty()) output += (output.empty() ? "" : "\n") + text;
   };
   for (const char* more : {"warning", "remark", "untouched", "compiler"}) add(trial.at(more));
-  if (const std::string printed = trial.at("printed"); !printed.empty()) add(behind_bars(printed));
   return output;
 }
 

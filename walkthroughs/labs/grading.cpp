@@ -53,7 +53,7 @@ nlohmann::json grade_one(const std::string& program, const GradingRequest& reque
                                       "--seed",
                                       std::to_string(request.seed),
                                       "--no-gpu",
-                                      "--anew",
+                                      "--remember-nothing",
                                       "--json",
                                       result.string()};
   if (request.one_kernel) command.emplace_back("--one-kernel");

@@ -21,8 +21,8 @@ struct GradingRequest {
 };
 
 /// Tries each with `program check`, and calls `done` with its result (trial_report.h) when it and
-/// all before it are done. A submission that its grader does not survive, or that names no lab, gets
-/// 0 points and a note.
+/// all before it are done. A submission that its grader does not survive, or that names no lab,
+/// gets 0 points and a note.
 std::vector<nlohmann::json> grade(const std::string& program, const GradingRequest& request,
                                   const std::function<void(const nlohmann::json&)>& done);
 

@@ -15,7 +15,8 @@ std::string name_of_submission(const std::string& folder);
 /// stands before as tells them apart.
 std::vector<std::string> listed_names(const std::vector<std::string>& folders);
 
-/// "  0 of 100  name  what is wrong", wrapped. `name`: as it is listed; `width`: columns of the names.
+/// "  0 of 100  name  what is wrong", wrapped. `name`: as it is listed; `width`: columns of the
+/// names.
 std::string entry_of(const nlohmann::json& trial, const std::string& name, std::size_t width);
 
 /// Columns for all names.

@@ -1,5 +1,5 @@
-// What the process that runs a submission's kernel is made of. It has no reference, no test case and
-// no expected answer: it gets tensors, runs the kernel, and gives tensors back.
+// What the process that runs a submission's kernel is made of. It has no reference, no test case
+// and no expected answer: it gets tensors, runs the kernel, and gives tensors back.
 #pragma once
 #include "kernels/device.h"
 #include "kernels/paged_decode.h"

@@ -13,7 +13,8 @@
 namespace paged::labs {
 
 std::unique_ptr<Device> prepare_device() {
-  // Enough for small kernels, and two can be held to a limit on memory: each thread has many stacks.
+  // Enough for small kernels, and two can be held to a limit on memory: each thread has many
+  // stacks.
   simt::set_worker_count(2);
   std::signal(SIGXFSZ, SIG_IGN);  // printing too much fails, and ends nothing
   simt::set_program_file(kProgramFile);

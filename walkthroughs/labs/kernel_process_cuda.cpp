@@ -1,4 +1,5 @@
-// The process on the GPU, to time one's own kernel. It is not shut off: CUDA needs files and devices.
+// The process on the GPU, to time one's own kernel. It is not shut off: CUDA needs files and
+// devices.
 #include "walkthroughs/labs/kernel_process.h"
 
 namespace paged::labs {

@@ -1,4 +1,5 @@
-// The process that runs a submission's kernel. Linked with one by `lab.sh check` and `lab.sh grade`.
+// The process that runs a submission's kernel. Linked with one by `lab.sh check` and `lab.sh
+// grade`.
 #include "reference/input_error.h"
 #include "walkthroughs/labs/channel.h"
 #include "walkthroughs/labs/device_messages.h"

@@ -1,13 +1,16 @@
 #include "walkthroughs/labs/lab.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/cause_ids.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/json_object.h"
+#include "tests/harness/nearest_names.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace paged::labs {
@@ -39,14 +42,23 @@ bool is_topic(const std::string& topic, const Lab& lab) {
   return topic == "transactions" || topic == "endless" || topic == "crash";
 }
 
-/// Likely causes have no list, so they are written as "cause: ID", and the ID is not looked up.
+/// Likely causes are written as "cause: ID".
+std::string known_cause(const std::string& id, const JsonObject& entry) {
+  const std::vector<std::string> ids(std::begin(kCauseIds), std::end(kCauseIds));
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return id;
+  std::string nearest;
+  for (const std::string& name : nearest_names(id, ids))
+    nearest += (nearest.empty() ? "; did you mean " : ", ") + name;
+  entry.fail("for", "has 'cause: " + id + "', which is no likely cause" + nearest);
+}
+
 LabHint hint_of(JsonObject entry, const Lab& lab) {
   constexpr std::string_view kCause = "cause: ";
   LabHint hint;
   hint.text = entry.text("hint");
   for (std::string topic : text_list(entry, "for")) {
     if (topic.starts_with(kCause))
-      topic.erase(0, kCause.size());
+      topic = known_cause(topic.substr(kCause.size()), entry);
     else if (!is_topic(topic, lab))
       entry.fail("for", "has '" + topic + "', which is no step, invariant or count of this lab");
     hint.topics.push_back(topic);
@@ -211,18 +223,20 @@ std::vector<std::string> lab_names() {
   return names;
 }
 
+Lab read_lab(const std::filesystem::path& file) {
+  const nlohmann::json json = parse_json(content_of_input(file), file.string());
+  try {
+    return lab_of(JsonObject(json, file.string(), ""), file.stem().string());
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(file.string() + ": " + error.what());
+  }
+}
+
 Lab find_lab(const std::string& asked) {
   std::string all;
   for (const std::string& name : lab_names()) {
     all += (all.empty() ? "" : ", ") + name;
-    if (!is_meant(name, asked)) continue;
-    const std::filesystem::path file = kFolder / (name + ".json");
-    const nlohmann::json json = parse_json(content_of_input(file), file.string());
-    try {
-      return lab_of(JsonObject(json, file.string(), ""), name);
-    } catch (const nlohmann::json::exception& error) {
-      throw InputError(file.string() + ": " + error.what());
-    }
+    if (is_meant(name, asked)) return read_lab(kFolder / (name + ".json"));
   }
   throw InputError("there is no lab '" + asked + "'; there are " + all);
 }

@@ -100,6 +100,9 @@ struct Lab {
   int max_score() const;
 };
 
+/// The lab that a file describes. Throws InputError that says what is wrong with it.
+Lab read_lab(const std::filesystem::path& file);
+
 /// Names of all labs, in order.
 std::vector<std::string> lab_names();
 

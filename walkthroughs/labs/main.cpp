@@ -85,12 +85,17 @@ struct CheckOptions {
   std::optional<int> seconds_per_run;  ///< in place of the rubric's
   std::optional<std::string> json;
   bool anew = false;
-  bool one_kernel = false;  ///< for tests of what more kernels have nothing to do with
+  bool remember_nothing = false;  ///< for `grade`
+  bool one_kernel = false;        ///< for tests of what more kernels have nothing to do with
   bool no_gpu = false;
   bool compile_for_gpu = false;
   bool without_rules = false;   ///< for tests of what stands behind the rules
   bool without_filter = false;  ///< and of what holds where a system has no filter
 };
+
+bool is_filtered(const CheckOptions& options) {
+  return has_system_call_filter() && !options.without_filter;
+}
 
 RemoteLimits limits_of(const Lab& lab, bool filtered) {
   RemoteLimits limits;
@@ -136,7 +141,7 @@ std::string beginning_of(const std::string& printed) {
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
                  const std::vector<OwnLines>& own, const CheckOptions& options,
                  TrialOutcome& outcome) {
-  const bool filtered = has_system_call_filter() && !options.without_filter;
+  const bool filtered = is_filtered(options);
   outcome.shut_off = filtered;
   const std::filesystem::path printed = scratch.path() / "printed";
   Progress progress("checking");
@@ -145,8 +150,10 @@ void try_program(const std::filesystem::path& program, const ScratchFolder& scra
     RemoteDevice device(Backend::cpu, program, printed, limits_of(lab, filtered));
     try_on(device, lab, own, options.seed, outcome,
            [&](const std::string& what) { progress.show(what); });
+    outcome.by_chance = device.is_by_chance();
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();  // before it did anything
+    outcome.by_chance = true;
   }
   outcome.check_seconds = seconds_since(begin);
   outcome.printed = beginning_of(content_of_input(printed));
@@ -169,10 +176,13 @@ TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submi
   const RememberedResult memory(
       options.folder, kit, lab, submission,
       std::to_string(options.seed) + " " + std::to_string(lab.limits.seconds_per_run) + " " +
-          (options.without_rules ? "r" : "") + (options.without_filter ? "f" : "") +
+          (options.without_rules ? "r" : "") + (is_filtered(options) ? "f" : "") +
           (options.one_kernel ? "o" : ""));
-  if (!options.anew)
-    if (const std::optional<TrialOutcome> known = memory.read()) return *known;
+  if (!options.anew && !options.remember_nothing)
+    if (std::optional<TrialOutcome> known = memory.read()) {
+      known->submission = options.folder;  // as it is spelt now
+      return *known;
+    }
   TrialOutcome outcome = untried(lab, options.folder);
   const ScratchFolder scratch;
   try {
@@ -180,8 +190,9 @@ TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submi
     try_program(program, scratch, lab, submission.own_lines, options, outcome);
   } catch (const BuildError& error) {
     note_build_error(error.what(), outcome);
+    outcome.by_chance = error.because == BuildError::Because::by_chance;
   }
-  memory.write(outcome);
+  if (!options.remember_nothing) memory.write(outcome);
   return outcome;
 }
 
@@ -299,7 +310,13 @@ void add_commands(CLI::App& program, int& status) {
   program.require_subcommand(1);
   program.add_subcommand("list", "The labs there are")->callback([&] { status = list(); });
 
-  auto* command = program.add_subcommand("new", "Make a lab's starter in a new folder");
+  auto* command = program.add_subcommand("read", "Say what is wrong with a lab's file");
+  auto file = std::make_shared<std::string>();
+  command->add_option("FILE", *file, "NAME.json")->required();
+  command->callback([file] { read_lab(*file); });
+  command->group("");
+
+  command = program.add_subcommand("new", "Make a lab's starter in a new folder");
   auto made = std::make_shared<NewOptions>();
   command->add_option("LAB", made->lab, "name or number of a lab")->required();
   command->add_option("DIR", made->folder, "a new folder")->required();
@@ -321,6 +338,7 @@ void add_commands(CLI::App& program, int& status) {
   command->add_flag("--without-rules", checked->without_rules)->group("");
   command->add_flag("--without-filter", checked->without_filter)->group("");
   command->add_flag("--one-kernel", checked->one_kernel)->group("");
+  command->add_flag("--remember-nothing", checked->remember_nothing)->group("");
   command->add_flag("--compile-for-gpu", checked->compile_for_gpu,
                     "compile it for a GPU, too, whether there is one or not");
   command->add_flag("--anew", checked->anew,

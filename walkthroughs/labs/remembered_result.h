@@ -11,8 +11,9 @@
 
 namespace paged::labs {
 
-/// Lies in the build folder, for `check` alone: `grade` tries everything. Of some hundreds of folders
-/// the last results are kept. Where nothing can be written, nothing is remembered.
+/// Lies in the build folder, for `check` alone: `grade` tries everything and remembers nothing. The
+/// last results of some hundreds of folders are kept, for a month. Where something cannot be read
+/// or written, nothing is remembered.
 class RememberedResult {
  public:
   /// @param options  whatever else the result depends on
@@ -21,11 +22,13 @@ class RememberedResult {
 
   /// The last result, if the submission, the sources and the build are what they were then.
   std::optional<TrialOutcome> read() const;
+  /// Not of an outcome that chance had a part in (TrialOutcome::by_chance): nothing is written
+  /// then.
   void write(const TrialOutcome& outcome) const;
 
  private:
   std::filesystem::path file_;
-  std::string state_;  ///< of all that the result depends on, made short
+  std::string state_;  ///< of all that the result depends on, made short; "" if it is not known
 };
 
 }  // namespace paged::labs

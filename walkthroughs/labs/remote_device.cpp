@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 
 namespace paged::labs {
@@ -28,9 +29,10 @@ RemoteDevice* current = nullptr;
 
 void run_on_current(const paged_decode_args& args) { current->run(args, 1); }
 
-/// What addr2line prints, in a process with limits: the file has a submission's code in it.
-std::vector<std::string> lines_of_program(const std::filesystem::path& program,
-                                          const std::vector<std::uint64_t>& addresses) {
+/// What addr2line prints, in a process with limits: the file has a submission's code in it. Nothing
+/// if it fails.
+std::optional<std::vector<std::string>> lines_of_program(
+    const std::filesystem::path& program, const std::vector<std::uint64_t>& addresses) {
   std::vector<std::string> command = {"addr2line", "-a", "-i", "-e", program.string()};
   for (const std::uint64_t address : addresses) {
     char text[32];
@@ -41,12 +43,22 @@ std::vector<std::string> lines_of_program(const std::filesystem::path& program,
   std::vector<std::string> lines;
   std::istringstream output;
   try {
-    output.str(run_limited(command, limits, 10).output);
+    const ProcessOutcome outcome = run_limited(command, limits, 10);
+    if (!outcome.succeeded()) return std::nullopt;
+    output.str(outcome.output);
   } catch (const std::runtime_error&) {
-    return lines;  // there is no addr2line: findings without lines
+    return std::nullopt;  // there is no addr2line
   }
   for (std::string line; std::getline(output, line);) lines.push_back(line.substr(0, 4096));
   return lines;
+}
+
+/// Whether a process ended by what its own instructions did, and would again. Memory that is not
+/// there makes an abort, and a limit or a person makes the others.
+bool is_by_its_own_fault(int status) {
+  if (!WIFSIGNALED(status)) return false;
+  const int signal = WTERMSIG(status);
+  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGSYS;
 }
 
 }  // namespace
@@ -131,6 +143,7 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
   if (error.kind == ChannelError::Kind::closed) status = wait_for_end(process_, 1);  // it is ending
   if (!status) end_child(process_);
   process_ = -1;
+  by_chance_ = by_chance_ || !status || !is_by_its_own_fault(*status);
   char text[160];
   if (hangs && running_kernel_) {
     std::snprintf(text, sizeof text,
@@ -171,7 +184,8 @@ void RemoteDevice::await(Get get) {
 
 template <typename Put, typename Get>
 void RemoteDevice::ask(Request request, Put put, Get get) {
-  if (process_ < 0) throw SubmissionEnded("the kernel's process has ended");
+  if (process_ < 0)
+    throw SubmissionEnded("the kernel's process has ended", SubmissionEnded::How::crash);
   running_kernel_ = request == Request::run;
   line_requests_ = 0;
   const auto of_run = Clock::now() + seconds(limits_.seconds_per_run);
@@ -182,7 +196,9 @@ void RemoteDevice::ask(Request request, Put put, Get get) {
     channel_->flush();
     await(get);
   } catch (const ChannelError& error) {
-    throw SubmissionEnded(what_happened(error));
+    throw SubmissionEnded(what_happened(error), error.kind == ChannelError::Kind::late
+                                                    ? SubmissionEnded::How::endless
+                                                    : SubmissionEnded::How::crash);
   }
 }
 
@@ -192,7 +208,9 @@ void RemoteDevice::answer_line_request() {
     throw ChannelError(ChannelError::Kind::garbled, "too many questions about lines");
   std::vector<std::uint64_t> addresses(channel_->get_count());
   for (std::uint64_t& address : addresses) address = channel_->get<std::uint64_t>();
-  const std::vector<std::string> lines = lines_of_program(program_, addresses);
+  const auto found = lines_of_program(program_, addresses);
+  by_chance_ = by_chance_ || !found;
+  const std::vector<std::string> lines = found.value_or(std::vector<std::string>{});
   channel_->put(static_cast<std::uint64_t>(lines.size()));
   for (const std::string& line : lines) channel_->put_text(line);
   channel_->flush();

@@ -15,7 +15,10 @@ namespace paged::labs {
 /// The process has ended, hangs, or answers nonsense: nothing more can be tried. One line says why.
 class SubmissionEnded : public std::runtime_error {
  public:
-  explicit SubmissionEnded(const std::string& message) : std::runtime_error(message) {}
+  enum class How { endless, crash };
+  SubmissionEnded(const std::string& message, How how)
+      : std::runtime_error(message), is_endless(how == How::endless) {}
+  bool is_endless;  ///< it met a limit on time, and has not ended by itself
 };
 
 /// What it may use beside ProgramLimits.
@@ -42,6 +45,9 @@ class RemoteDevice : public Device {
   const DeviceLimits& limits() const override { return device_limits_; }
   /// Whether the system-call filter is on.
   bool is_filtered() const { return limits_.process.filtered; }
+  /// Whether what was found depends on more than the sources: the process met a limit on time or
+  /// memory, somebody ended it, or lines of its program could not be looked up.
+  bool is_by_chance() const { return by_chance_; }
 
   void* allocate(std::size_t bytes, const std::string& name) override;
   void release(void* memory) override;
@@ -71,6 +77,7 @@ class RemoteDevice : public Device {
   RemoteLimits limits_;
   std::chrono::steady_clock::time_point end_;
   bool running_kernel_ = false;
+  bool by_chance_ = false;
   pid_t process_ = -1;     ///< -1: ended
   int line_requests_ = 0;  ///< since the last request
   Descriptor requests_, answers_;

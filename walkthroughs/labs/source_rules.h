@@ -11,16 +11,16 @@ enum class Rules { on, off };
 
 /// Throws InputError, with file and line, for what no kernel needs and what would get round the
 /// checks: preprocessor directives other than `#pragma unroll` and those of `original`; assembly;
-/// attributes, which could switch off the watching of accesses; exceptions; the CPU machine's inside;
-/// names of the system's, whose macros could be any of these; functions that copy memory unseen; and all that
-/// a compiler could read otherwise than the search does.
+/// attributes, which could switch off the watching of accesses; exceptions; the CPU machine's
+/// inside; names of the system's, whose macros could be any of these; functions that copy memory
+/// unseen; and all that a compiler could read otherwise than the search does.
 ///
 /// @param lines_before  of the text in its file
 void check_source(const std::string& text, const std::string& original, const std::string& file,
                   std::size_t lines_before);
 
-/// The line, counted from 1, on which a word stands in a text's code; 0 if it does not. Comments and
-/// literals are no code.
+/// The line, counted from 1, on which a word stands in a text's code; 0 if it does not. Comments
+/// and literals are no code.
 std::size_t line_of_word(const std::string& text, const std::string& word);
 
 }  // namespace paged::labs

@@ -35,14 +35,14 @@ std::string other_lab_of_folder(const std::filesystem::path& folder, const Lab& 
 /// Reads the lab's files from a folder, where they lie under their paths or side by side.
 ///
 /// Of a file with a hole only the hole is taken, and put into the source as it is now. Lines keep
-/// the numbers that they have in the student's file. Throws InputError, in one line, for what cannot
-/// be graded: a missing file or marker, no regular file, one too large, and what no kernel needs
-/// (source_rules.h).
+/// the numbers that they have in the student's file. Throws InputError, in one line, for what
+/// cannot be graded: a missing file or marker, no regular file, one too large, and what no kernel
+/// needs (source_rules.h).
 Submission read_submission(const Lab& lab, const std::filesystem::path& folder,
                            Rules rules = Rules::on);
 
-/// "FILE, line N: " of the first place in a submission's own code where one of these words stands, the
-/// first word first; "" if none does.
+/// "FILE, line N: " of the first place in a submission's own code where one of these words stands,
+/// the first word first; "" if none does.
 std::string place_of_word(const Submission& submission, const std::vector<std::string>& words);
 
 }  // namespace paged::labs

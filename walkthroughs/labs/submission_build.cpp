@@ -5,6 +5,7 @@
 #include "walkthroughs/labs/symbol_rules.h"
 
 #include <cstdlib>
+#include <regex>
 
 namespace paged::labs {
 namespace {
@@ -70,6 +71,13 @@ std::string shown(std::string output, const fs::path& scratch, const Kit& kit) {
   return output;
 }
 
+/// Whether a compiler objects to a place in a source. What it says of memory, of the disk, of a
+/// limit or of a part of itself that fails has no line and column.
+bool objects_to_source(const std::string& output) {
+  static const std::regex place(":[0-9]+:[0-9]+: (fatal )?error: ");
+  return std::regex_search(output, place);
+}
+
 void run_compiler(const std::vector<std::string>& command, const Lab& lab, const fs::path& scratch,
                   const Kit& kit) {
   const ProcessOutcome outcome =
@@ -77,8 +85,11 @@ void run_compiler(const std::vector<std::string>& command, const Lab& lab, const
   if (outcome.succeeded()) return;
   if (outcome.timed_out)
     throw BuildError("compiling did not come to an end within " +
-                     std::to_string(lab.limits.compile_seconds) + " s");
-  throw BuildError("it does not compile\n" + shown(outcome.output, scratch, kit));
+                         std::to_string(lab.limits.compile_seconds) + " s",
+                     BuildError::Because::by_chance);
+  throw BuildError("it does not compile\n" + shown(outcome.output, scratch, kit),
+                   objects_to_source(outcome.output) ? BuildError::Because::of_sources
+                                                     : BuildError::Because::by_chance);
 }
 
 /// Compiles the stage with these files in place of the repository's. Returns the object.

@@ -27,7 +27,12 @@ class ScratchFolder {
 /// compiler said follows.
 class BuildError : public std::runtime_error {
  public:
-  explicit BuildError(const std::string& message) : std::runtime_error(message) {}
+  /// Whether the sources alone decided it, or also the clock, memory, a disk, or a tool that
+  /// failed.
+  enum class Because { of_sources, by_chance };
+  explicit BuildError(const std::string& message, Because why = Because::of_sources)
+      : std::runtime_error(message), because(why) {}
+  Because because;
 };
 
 /// Compiles the submission's files alone, in place of the repository's, looks at what they need

@@ -6,6 +6,7 @@
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
 #include "walkthroughs/labs/case_words.h"
+#include "walkthroughs/labs/failure_words.h"
 #include "walkthroughs/labs/possible_counts.h"
 
 #include <algorithm>
@@ -54,6 +55,14 @@ std::vector<CaseSpec> cases_of(const LabCheck& step, const Invariant& invariant,
 /// Whether a failure is worth another look: its weights are wrong, and nothing explains them.
 bool is_unexplained(const Verdict& verdict) { return verdict.cause.empty() && !verdict.faulty; }
 
+void note_failure(const Verdict& verdict, CheckOutcome& check) {
+  check.message = verdict.message;
+  check.broken = verdict.broken_execution;
+  check.cause = verdict.cause;
+  check.in_words = what_failed(check.id, verdict);
+  check.reading = reading_of(check.id, verdict);
+}
+
 /// Stops at the first case that fails, or goes on to one of the next few that says more.
 void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kernel,
                std::uint64_t seed) {
@@ -79,9 +88,7 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
     if (verdict.held) continue;
     if (failures++ == 0 || !verdict.cause.empty()) {
       is_about();
-      check.message = verdict.message;
-      check.broken = verdict.broken_execution;
-      check.cause = verdict.cause;
+      note_failure(verdict, check);
     }
     if (!is_unexplained(verdict) || failures == kMostFailures) return;
   }
@@ -89,7 +96,8 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
   check.case_name.clear();
   check.case_in_words.clear();
   check.held = check.cases > 0;
-  if (check.cases == 0) check.message = "no case of this invariant fits the lab's types and sizes";
+  if (check.cases == 0)
+    note_failure(Verdict::fail("no case of this invariant fits the lab's types and sizes"), check);
 }
 
 bool is_own(const std::string& place, const std::vector<OwnLines>& own) {
@@ -215,11 +223,16 @@ void try_on(RemoteDevice& device, const Lab& lab, const std::vector<OwnLines>& o
   } catch (const SubmissionEnded& error) {
     outcome.note = error.what();
     for (CheckOutcome& check : outcome.checks)
-      if (check.failed() && check.message.empty())
-        check.message = error.what();  // what was under way
+      if (check.failed() && check.message.empty()) {  // what was under way
+        check.message = error.what();
+        check.ended = error.is_endless ? "endless" : "crash";
+        check.in_words = "The kernel did not answer.";
+      }
     outcome.transactions.held = false;
   } catch (const DeviceError& error) {
     outcome.note = error.what();
+    for (CheckOutcome& check : outcome.checks)
+      if (check.failed() && check.message.empty()) note_failure(Verdict::fail(error.what()), check);
     outcome.transactions.held = false;
   }
 }

@@ -24,6 +24,9 @@ struct CheckOutcome {
   std::string message;        ///< what is wrong and where
   std::string broken;         ///< the invariant that a finding breaks; "" without findings
   std::string cause;          ///< id of the likely cause; "" if the weights point at none
+  std::string ended;     ///< "endless" or "crash" if the kernel's process did not answer, or ""
+  std::string in_words;  ///< what failed, one sentence (failure_words.h)
+  std::string reading;   ///< how to read that, or ""
   bool failed() const { return tried && !held; }
   int score() const { return tried && held ? points : 0; }
 };
@@ -61,7 +64,10 @@ struct TrialOutcome {
   std::string compiler;     ///< what the compiler said
   std::string printed;      ///< by the kernel, its first kilobytes
   bool remembered = false;  ///< it was tried before (remembered_result.h)
-  bool shut_off = false;    ///< the kernel ran behind the system-call filter
+  /// Not the sources alone decided it: the clock, memory that was not there, a tool that failed.
+  /// The next time it may be another.
+  bool by_chance = false;
+  bool shut_off = false;  ///< the kernel ran behind the system-call filter
   double build_seconds = 0;
   double check_seconds = 0;
   std::vector<CheckOutcome> checks;

@@ -32,7 +32,10 @@ nlohmann::json json_of(const CheckOutcome& check) {
           {"case_in_words", check.case_in_words},
           {"message", one_line(check.message)},
           {"broken", check.broken},
-          {"cause", check.cause}};
+          {"cause", check.cause},
+          {"ended", check.ended},
+          {"in_words", check.in_words},
+          {"reading", check.reading}};
 }
 
 CheckOutcome tried_check_of(const nlohmann::json& json) {
@@ -48,6 +51,9 @@ CheckOutcome tried_check_of(const nlohmann::json& json) {
   check.message = json.at("message");
   check.broken = json.at("broken");
   check.cause = json.at("cause");
+  check.ended = json.at("ended");
+  check.in_words = json.at("in_words");
+  check.reading = json.at("reading");
   return check;
 }
 

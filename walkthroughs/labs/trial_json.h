@@ -15,8 +15,8 @@ nlohmann::json json_of(const TrialOutcome& outcome);
 /// What json_of() was made of. Throws nlohmann's exceptions if it was made of something else.
 TrialOutcome outcome_of(const nlohmann::json& trial);
 
-/// Of each total that is over its target, on the first case where it is: where it comes from; before
-/// that, what was wrong with the runs that were counted.
+/// Of each total that is over its target, on the first case where it is: where it comes from;
+/// before that, what was wrong with the runs that were counted.
 std::vector<std::string> explanations_of(const TransactionOutcome& transactions);
 
 /// "" or that it was tried as another lab than it names.

@@ -59,15 +59,14 @@ void print_failure(std::ostream& stream, const CheckOutcome& check) {
   // A finding is about how it runs, whatever was being tried.
   const Invariant& invariant = find_invariant(check.broken.empty() ? check.id : check.broken);
   const std::string head = "FAILED: " + check.step + ".";
-  const std::string text = paragraph_of(head + " " + what_failed(check), "");
+  const std::string text = paragraph_of(head + " " + check.in_words, "");
   stream << coloured(text.substr(0, head.size()), Colour::bad) << text.substr(head.size())
          << paragraph_of(invariant.statement, "  What must hold: ");
   if (!check.case_in_words.empty())
     stream << paragraph_of(check.case_in_words + " (" + check.case_name + ")", "  The case: ");
   stream << "  What was found:\n";
   print_message(stream, check.message);
-  if (const std::string reading = reading_of(check); !reading.empty())
-    stream << paragraph_of(reading, "  ");
+  if (!check.reading.empty()) stream << paragraph_of(check.reading, "  ");
   stream << "  More on it: build/bin/paged explain " << invariant.id << '\n';
 }
 

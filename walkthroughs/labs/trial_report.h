@@ -7,7 +7,8 @@
 
 namespace paged::labs {
 
-/// The first failure explained, then every step that was tried, and as many hints as were asked for.
+/// The first failure explained, then every step that was tried, and as many hints as were asked
+/// for.
 void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, int hints);
 
 }  // namespace paged::labs
