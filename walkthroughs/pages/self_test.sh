@@ -178,7 +178,7 @@ printf '<!-- run: echo 3 rows -->\n<!-- end -->\n3 rows\n<!--said 3 rows\n' >"$p
 expect 2 "folder/page.md:4: '<!--said 3 rows' does not end in '-->'" --check "$page"
 printf '<!-- run: echo 3 rows -->\n\n3 old rows\n\n<!-- end -->\n<!-- code: source.cu inner -->\n<!-- end -->\n' >"$page"
 expect 1 "folder/page.md:7: the block 'code" --check "$page" --without-runs-of "echo 3"
-expect 1 "folder/page.md:2: the block 'run" --check "$page" --without-runs-of "echo 4"
+expect 1 "folder/page.md:3: the block 'run" --check "$page" --without-runs-of "echo 4"
 printf '<!--said 3 rows-->\n<!-- run: echo 3 rows -->\n<!-- end -->\n' >"$page"
 expect 2 "folder/page.md:1: there is no block before it" --check "$page"
 
