@@ -4,6 +4,7 @@
 #include "tests/harness/json_object.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
+#include "tests/harness/nearest_names.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/mutants/cache_trial.h"
@@ -11,7 +12,6 @@
 #include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant_report.h"
 #include "tests/mutants/mutant_story.h"
-#include "tests/harness/nearest_names.h"
 #include "tests/mutants/recipe.h"
 
 #include <CLI/CLI.hpp>

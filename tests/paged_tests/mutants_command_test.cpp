@@ -158,6 +158,24 @@ TEST_F(MutantsCommandTest, ListsNamesAndMistakes) {
   EXPECT_EQ(run_paged({"mutants", "--list", "--mutant", "qk-no-scale"}).exit_status, 2);
 }
 
+/// What is no report, and a document that is not there: one line, before anything is hunted.
+TEST_F(MutantsCommandTest, RefusesWhatIsNoReportAndNoDocument) {
+  folder_.write("text", "hello");
+  folder_.write("other", "{}");
+  using Words = std::vector<std::string>;
+  for (const auto& [arguments, part] : std::vector<std::pair<Words, std::string>>{
+           {{"--merge", file("text")}, "--merge '"},
+           {{"--merge", file("other")}, "is not what `paged mutants --json FILE`"},
+           {{"--check-markdown", file("none.md")}, "none.md"}}) {
+    std::vector<std::string> all = {"mutants"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const ProcessResult result = run_paged(all);
+    EXPECT_EQ(result.exit_status, 2) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(MutantsCommandTest, HelpIsItsOwn) {
   const ProcessResult result = run_paged({"mutants", "--help"});
   EXPECT_EQ(result.exit_status, 0);

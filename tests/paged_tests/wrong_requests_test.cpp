@@ -77,6 +77,14 @@ TEST_F(WrongRequestTest, AnOptionWithoutItsValue) {
   expect_wrong({"run", "--stage", "1", "--json"}, {"--json"});
 }
 
+TEST_F(WrongRequestTest, NotANumber) {
+  expect_wrong({"check", "--fuzz", "nan"}, {"--fuzz", "nan"});
+  const std::string baseline = write("main.json", "{}");
+  expect_wrong({"check", "--baseline", baseline, "--bound-margin", "nan"},
+               {"--bound-margin", "nan"});
+  expect_wrong({"check", "--baseline", baseline, "--time-margin", "NaN"}, {"--time-margin", "NaN"});
+}
+
 TEST_F(WrongRequestTest, AValueThatIsNoNumber) {
   expect_wrong({"trace", "--case", "worked-example-1-gqa", "--seq", "first"}, {"first"});
   expect_wrong({"check", "--seed", "x"}, {"x"});
