@@ -131,20 +131,23 @@ fill_hole "$(file_of "$work/endless")" <<<'  for (volatile int i = 0; i < 1;) {}
 mkdir "$work/no_tool"
 printf '#!/bin/sh\nexit 1\n' >"$work/no_tool/addr2line"
 chmod +x "$work/no_tool/addr2line"
+cp -r "$work/race" "$work/no_lines"
+cp -r "$work/race" "$work/no_program"
 tell endless --seconds-per-run 1
-PATH="$work/no_tool:$PATH" tell race --anew
+PATH="$work/no_tool:$PATH" tell no_lines
 wait
 expect_told endless '^FAILED: single-token. The kernel did not answer. .* did not come to an end within 1 s'
+expect_told no_lines ' data race in naive_paged_gather'
 tell endless --seconds-per-run 1
-tell race
+tell no_lines
 wait
 expect_told endless '\(built in '
-expect_told race ' data race at stage_01_naive_paged_gather.cu:[0-9]+ .*\(built in '
+expect_told no_lines ' data race at stage_01_naive_paged_gather.cu:[0-9]+ .*\(built in '
 mv "$work/no_tool/addr2line" "$work/no_tool/objcopy"
-PATH="$work/no_tool:$PATH" tell race --anew
+PATH="$work/no_tool:$PATH" tell no_program
 wait
-expect_told race '^it does not compile '
-tell race
+expect_told no_program '^it does not compile '
+tell no_program
 wait
-expect_told race ' data race at '
+expect_told no_program ' data race at .*\(built in '
 finish
