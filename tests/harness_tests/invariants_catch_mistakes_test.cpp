@@ -74,8 +74,7 @@ void expect_as_said(const CheckResult& result) {
   const Verdict& verdict = result.verdict;
   if (verdict.held || verdict.faulty) return;
   const WrongNumber wrong = verdict.wrong_number.value_or(WrongNumber{});
-  EXPECT_EQ(wrong.times_bound > 1, says(verdict, " times its bound"))
-      << verdict.message;
+  EXPECT_EQ(wrong.times_bound > 1, says(verdict, " times its bound")) << verdict.message;
   if (result.invariant == "single-token" || result.invariant == "empty-sequence") {
     EXPECT_TRUE(verdict.wrong_number) << verdict.message;
   }
