@@ -31,7 +31,7 @@ constexpr int kMoved = 64;
 /// What can fail between fork() and exec().
 enum class Step : char { descriptors = 1, limits, filter, program };
 
-const char* what_failed(Step step) {
+const char* name_of_step(Step step) {
   switch (step) {
     case Step::descriptors:
       return "its descriptors cannot be handed over";
@@ -176,7 +176,7 @@ pid_t start_process(const std::vector<std::string>& arguments, const ProgramLimi
   }
   if (count == 0) return child;  // exec() has closed it
   end_child(child);
-  throw std::runtime_error("cannot run " + arguments.front() + ": " + what_failed(failed));
+  throw std::runtime_error("cannot run " + arguments.front() + ": " + name_of_step(failed));
 }
 
 std::optional<int> wait_for_end(pid_t process, double seconds) {
