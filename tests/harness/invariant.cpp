@@ -90,7 +90,8 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
     // A finding is the cause, a wrong result its symptom: the finding comes first.
     verdict.message =
         faults.front().text +
-        (faults.size() > 1 ? " (and " + std::to_string(faults.size() - 1) + " more findings)"
+        (faults.size() > 1 ? " (and " + std::to_string(faults.size() - 1) +
+                                 (faults.size() == 2 ? " more finding)" : " more findings)")
                            : "") +
         (verdict.held ? "" : "; besides: " + verdict.message);
     verdict.held = false;
