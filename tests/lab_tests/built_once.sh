@@ -11,6 +11,7 @@ mkdir -p "$tree"/{walkthroughs,tests,reference,kernels,stages}
 cp "$lab_sh" "$tree/walkthroughs/lab.sh"
 touch "$tree"/{CMakeLists.txt,CMakePresets.json}
 cat >"$tree/tests/set_up.sh" <<'SET_UP'
+help_if_asked() { :; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build="$root/build"
 without_cuda="$build/without_cuda"

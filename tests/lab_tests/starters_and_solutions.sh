@@ -36,6 +36,6 @@ for rubric in "$labs"/*.json; do
 done
 sed 's/cause: k-scale/cause: k-scales/' "$labs/02_thread_group_qk.json" >"$work/02_thread_group_qk.json"
 ! "$lab" read "$work/02_thread_group_qk.json" >"$work/said" 2>&1 || complain "no cause is looked up"
-grep -qE "for has 'cause: k-scales', which is no likely cause; did you mean k-scale" "$work/said" ||
+grep -qE "for' has 'cause: k-scales', which is no likely cause; did you mean k-scale" "$work/said" ||
   complain "a misspelt cause: $(cat "$work/said")"
 finish
