@@ -5,19 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <string>
 
 namespace paged {
 namespace {
 
-constexpr double BoundShares::*kShares[] = {
-    &BoundShares::output,        &BoundShares::logits,
-    &BoundShares::maximum,       &BoundShares::sum,
-    &BoundShares::lse,           &BoundShares::partition_maximum,
-    &BoundShares::partition_sum, &BoundShares::partition_output};
+constexpr double kLeastShare = 0.125;
 
+/// Never smaller than it was, and never NaN.
 void use(double& share, double got, double expected, double bound) {
-  const double error = std::abs(got - expected);
-  if (error > 0 && bound > 0 && std::isfinite(bound)) share = std::max(share, error / bound);
+  // Infinities of one sign are equal, and what is NaN by right has no bound.
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
+  const double used = std::abs(got - expected) / bound;
+  share = std::isnan(used) ? std::numeric_limits<double>::infinity() : std::max(share, used);
 }
 
 BoundShares shares_of_partitions(const DecodeProblem& problem, const PartitionOutputs& outputs,
@@ -45,8 +46,50 @@ BoundShares shares_of_partitions(const DecodeProblem& problem, const PartitionOu
 
 }  // namespace
 
+const std::vector<BoundShareName>& bound_share_names() {
+  static const std::vector<BoundShareName> names = {
+      {"output", &BoundShares::output},
+      {"logits", &BoundShares::logits},
+      {"maximum", &BoundShares::maximum},
+      {"sum", &BoundShares::sum},
+      {"LSE", &BoundShares::lse},
+      {"partitions: maximum", &BoundShares::partition_maximum},
+      {"partitions: sum", &BoundShares::partition_sum},
+      {"partitions: output", &BoundShares::partition_output}};
+  return names;
+}
+
 void BoundShares::include(const BoundShares& other) {
-  for (const auto share : kShares) this->*share = std::max(this->*share, other.*share);
+  for (const BoundShareName& one : bound_share_names())
+    this->*one.share = std::max(this->*one.share, other.*one.share);
+}
+
+bool has_errors_in(const BoundShareName& share, const StageArithmetic& arithmetic) {
+  const bool of_partitions = share.share == &BoundShares::partition_maximum ||
+                             share.share == &BoundShares::partition_sum ||
+                             share.share == &BoundShares::partition_output;
+  if (of_partitions && !arithmetic.partitions) return false;
+  return share.share != &BoundShares::maximum || arithmetic.subtracts_maximum;
+}
+
+std::vector<std::string> complaints_about(const BoundShares& shares,
+                                          const StageArithmetic& arithmetic) {
+  std::vector<std::string> complaints;
+  for (const BoundShareName& one : bound_share_names()) {
+    const double share = shares.*one.share;
+    const auto complain = [&](const std::string& why) {
+      complaints.push_back(std::string(one.name) + " uses " + std::to_string(share) +
+                           " of its bound: " + why);
+    };
+    if (!has_errors_in(one, arithmetic)) {
+      if (share != 0) complain("it should be exact");
+    } else if (!(share <= 1)) {
+      complain("the bound is exceeded");
+    } else if (share < kLeastShare) {
+      complain("less than 1/8, so that it proves little");
+    }
+  }
+  return complaints;
 }
 
 BoundShares shares_of(const DecodeProblem& problem, const DecodeOutputs& outputs,
