@@ -31,9 +31,13 @@ CODE
 "$lab" new 1 "$work/no_k_scale" --solution >"$work/new"
 edit "$(file_of "$work/no_k_scale")" 's/(t.k_scale \* dot)/dot/'
 "$lab" new bug-race "$work/bug" >"$work/new"
+"$lab" new 2 "$work/layout" --solution >"$work/new"
+edit "$(file_of "$work/layout")" \
+  's/key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)/token_in_page * kHeadSize + dim/'
 tell starter --hint 1
 tell empty
 wait
+tell layout --hint 1
 tell race --hint 2
 tell overflow
 wait
@@ -53,6 +57,7 @@ not_tried='not tried: reference, .*, transactions \(90 points\)'
 expect_told starter " $not_tried Hint 1: Two steps lead from a token to its page"
 [ "$(grep -c 'not tried' "$work/starter.out")" -eq 1 ] ||
   complain "steps that were not tried take several lines"
+expect_told layout 'likely cause: keys are read as \[block_size, head_size\].* Hint 1: A page.s keys lie as'
 expect_told empty '^The hole .* has no code in it: yours goes there'
 expect_told bug '^The files are still as they were given'
 ! grep -q 'as it was given' "$work/race.out" || complain "a hole with code is said to be untouched"

@@ -42,7 +42,7 @@ expect forks '^  0 of 100 .*gather.cu, line [0-9]+: it uses system, '
 expect memory '^  0 of 100 .*out of its 1024 MiB of memory'
 expect prints '^  0 of 100 .*single-token: '
 expect reference '^  0 of 100 .*gather.cu, line [0-9]+: it uses paged::decode_attention'
-expect missing '^  0 of 100 .*has no file stage_01_naive_paged_gather.cu'
+expect missing '^  0 of 100 .*has no file stage_01_naive_paged_gather.cu; it '
 expect link '^  0 of 100 .*is no regular file of the submission'
 expect huge '^  0 of 100 .*has more than 256 KB'
 expect syntax '^  0 of 100 .*it does not compile'
@@ -81,7 +81,7 @@ says() { # NAME TEXT: Gradescope's file of NAME has it
 }
 says syntax '"output": "not tried: it does not compile: '
 says syntax 'error: expected primary-expression before'
-says missing '"output": "not tried: the submission has no file stage_01_naive_paged_gather.cu"'
+says missing '"output": "not tried: the submission has no file stage_01_naive_paged_gather.cu; it '
 says wrong '"output": "not tried: one before it failed"'
 says right 'worked-example-3-address-walk, global load requests: '
 # What it printed only the lecturer's file has, and not all of it: students see the other.

@@ -2,9 +2,12 @@
 
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
+#include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/outside_changes.h"
 #include "walkthroughs/labs/starter.h"
+
+#include <algorithm>
 
 namespace paged::labs {
 namespace {
@@ -25,6 +28,29 @@ fs::path file_for(const std::string& path, const fs::path& folder) {
   for (const fs::path& file : {folder / path, folder / fs::path(path).filename()})
     if (fs::exists(fs::symlink_status(file, error))) return file;
   return {};
+}
+
+/// "it has inner/kernel.cu, notes.txt and 3 files more", for who handed in something else.
+std::string what_there_is(const fs::path& folder) {
+  constexpr std::size_t kMostNamed = 4;
+  constexpr std::size_t kMostSeen = 1000;
+  constexpr std::size_t kMostBytesOfAName = 60;
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator entry(folder, options, error), end;
+       !error && entry != end && names.size() < kMostSeen; entry.increment(error))
+    if (!entry->is_directory(error))
+      names.push_back(
+          shortened(entry->path().lexically_relative(folder).string(), kMostBytesOfAName));
+  if (names.empty()) return "it is empty";
+  std::sort(names.begin(), names.end());
+  std::string text = "it has ";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMostNamed)
+    text += " and " + std::to_string(names.size() - kMostNamed) + " files more";
+  return text;
 }
 
 std::string read_file(const fs::path& file, const fs::path& folder) {
@@ -121,7 +147,9 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
       continue;
     }
     if (own_file.empty())
-      throw InputError("the submission has no file " + fs::path(file.path).filename().string());
+      throw InputError("the submission has no file " + fs::path(file.path).filename().string() +
+                       "; " + what_there_is(folder) +
+                       "; hand in the lab's folder as it is, or that file alone, in no archive");
     const std::string own_text = read_file(own_file, folder);
     if (!file.first.empty()) {
       submission.files[file.path] = with_own_hole(file, own_file, own_text, rules, submission);
