@@ -67,6 +67,17 @@ INSTANTIATE_TEST_SUITE_P(Stages, StageLayoutTest, ::testing::ValuesIn(every_stag
                          [](const auto& tested) { return name_of(tested.param); });
 
 // ---- kernels of other layouts -----------------------------------------------------------------
+/// A case with tails, on 4 heads that share 2.
+CaseSpec two_sequences() {
+  CaseSpec spec;
+  spec.num_heads = 4;
+  spec.num_kv_heads = 2;
+  spec.head_size = 64;
+  spec.block_size = 16;
+  spec.seq_lens = {35, 20};
+  return spec;
+}
+
 /// What is passed to a kernel is checked in its own layout before it is called: here a query whose
 /// rows begin 2 bytes past multiples of 16.
 TEST(InputLayoutTest, ArgumentsAreCheckedInEveryLayout) {
@@ -78,13 +89,7 @@ TEST(InputLayoutTest, ArgumentsAreCheckedInEveryLayout) {
     stage.run = [](const paged_decode_args&) { ++calls; };
     const std::unique_ptr<Device> device = make_cpu_device();
     KernelUnderTest kernel(stage, *device);
-    CaseSpec spec;
-    spec.num_heads = 4;
-    spec.num_kv_heads = 2;
-    spec.head_size = 64;
-    spec.block_size = 16;
-    spec.seq_lens = {35, 20};
-    const DecodeProblem problem = build_case(spec).problem;
+    const DecodeProblem problem = build_case(two_sequences()).problem;
     kernel.run(problem);
     EXPECT_EQ(calls, 1) << layout;
     RunOptions misaligned;
@@ -120,15 +125,9 @@ void expect_finding(std::int64_t paged_decode_args::*stride, int error, const In
   const Stage stage = spoilt_stage();
   const std::unique_ptr<Device> device = make_cpu_device();
   KernelUnderTest kernel(stage, *device);
-  CaseSpec spec;
-  spec.num_heads = 4;
-  spec.num_kv_heads = 2;
-  spec.head_size = 64;
-  spec.block_size = 16;
-  spec.seq_lens = {35, 20};
   RunOptions options;
   options.layout = layout;
-  kernel.run(build_case(spec).problem, options);
+  kernel.run(build_case(two_sequences()).problem, options);
   const std::vector<std::string> faults = kernel.take_faults();
   ASSERT_FALSE(faults.empty()) << "a wrong stride of " << buffer << " was not noticed";
   EXPECT_NE(faults.front().find("'" + buffer + "'"), std::string::npos) << faults.front();
