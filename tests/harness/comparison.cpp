@@ -31,7 +31,8 @@ const char* name_of(NumberClass c) {
 class OutputPass {
  public:
   OutputPass(const DecodeProblem& problem, Comparison& result)
-      : type_(problem.scalar),
+      : problem_(problem),
+        type_(problem.scalar),
         threshold_(overflow_threshold(same_as(problem.scalar))),
         result_(result) {}
 
@@ -104,9 +105,18 @@ class OutputPass {
     return number_or_infinity && std::abs(std::abs(expected) - threshold_) <= bound;
   }
 
+  /// Whether the weights of this sequence say more than those of the one that is named so far.
+  bool says_more(int seq) const {
+    constexpr int kEnoughTokens = 16;
+    if (result_.seq < 0) return true;
+    const int named = problem_.seq_lens[result_.seq];
+    return named < kEnoughTokens && problem_.seq_lens[seq] > named;
+  }
+
   void fail(int seq, int head, int dim, const WrongNumber& wrong, const std::string& what) {
-    if (failures_++ == 0) {
+    if (failures_++ == 0)
       first_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
+    if (says_more(seq)) {
       result_.seq = seq;
       result_.head = head;
       result_.wrong = wrong;
@@ -136,6 +146,7 @@ class OutputPass {
     return std::ldexp(1.0, exponent - mantissa_bits - 1);
   }
 
+  const DecodeProblem& problem_;
   ScalarType type_;
   double threshold_;
   Comparison& result_;

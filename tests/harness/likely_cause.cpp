@@ -15,11 +15,17 @@ namespace {
 
 // ---- the token that is most wrong --------------------------------------------------------------
 
-std::string weight_text(double weight) {
-  char text[32];
-  std::snprintf(text, sizeof text, weight != 0 && std::abs(weight) < 0.001 ? "%.2e" : "%.4f",
-                weight);
-  return std::isnan(weight) ? "nan" : text;
+/// "weight 0.2432, reference 0.3127", with so many digits that they differ.
+std::string weights_text(double got, double reference) {
+  const auto text_of = [](double weight, int digits) {
+    char text[48];
+    std::snprintf(text, sizeof text, weight != 0 && std::abs(weight) < 0.001 ? "%.*e" : "%.*f",
+                  weight != 0 && std::abs(weight) < 0.001 ? digits - 2 : digits, weight);
+    return std::isnan(weight) ? std::string("nan") : std::string(text);
+  };
+  int digits = 4;
+  while (digits < 16 && text_of(got, digits) == text_of(reference, digits)) ++digits;
+  return text_of(got, digits) + ", reference " + text_of(reference, digits);
 }
 
 std::string label_text(const Evidence& e, int label) {
@@ -54,19 +60,19 @@ std::string most_wrong(const Evidence& e) {
     if (error(label) > error(gains_most)) gains_most = label;
   }
   std::string text = head_text(e) + ": " + label_text(e, worst) + " has weight " +
-                     weight_text(e.got()[worst]) + ", reference " +
-                     weight_text(e.reference.weights[worst]);
+                     weights_text(e.got()[worst], e.reference.weights[worst]);
   if (error(worst) < 0 && error(gains_most) > -error(worst) / 4)
     text += "; weight that is missing sits on " + label_text(e, gains_most) + ": " +
-            weight_text(e.got()[gains_most]) + ", reference " +
-            weight_text(e.reference.weights[gains_most]);
+            weights_text(e.got()[gains_most], e.reference.weights[gains_most]);
   return text;
 }
 
 // ---- the cause -----------------------------------------------------------------------------------
 
 KernelTraits traits_of(const KernelUnderTest& kernel) {
-  return {kernel.stage().number != 0, kernel.stage().cache_layout == PAGED_CLASSIC};
+  const Stage& stage = kernel.stage();
+  return {stage.number != 0, stage.cache_layout == PAGED_CLASSIC,
+          stage.cache_layout == PAGED_TOKENS_THEN_HEADS, stage.features.partitions};
 }
 
 /// Whether one token at most weighs more than rounding does.
@@ -131,7 +137,11 @@ Diagnosis right_weights(const Evidence& e, const StageArithmetic& arithmetic,
                         const StatisticsCause& of_statistics) {
   LikelyCause cause = of_statistics.cause();
   if (cause.id.empty()) cause = cause_of_moved_logits(e, arithmetic, of_statistics);
-  const std::string text = head_text(e) + ": all weights are right";
+  std::string text = head_text(e) + ": all weights are right";
+  if (of_statistics.only_lse_is_wrong()) {
+    text += "; the output is right; only the LSE is wrong";
+    return {cause.id.empty() ? text : text + "; likely cause: " + cause.sentence, cause};
+  }
   if (cause.id.empty())
     return {text +
                 ", so look at the values, their dimensions and scale, at statistics, and at what "
@@ -155,9 +165,16 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
   const StatisticsCause of_statistics(problem, outputs, answer, seq, head);
   if (evidence.is_right()) return right_weights(evidence, arithmetic, of_statistics);
   Diagnosis diagnosis{most_wrong(evidence), {}, true};
-  if (evidence.is_within_sequence())
+  diagnosis.cause = of_statistics.of_output_elsewhere();
+  if (diagnosis.cause.id.empty() && evidence.is_within_sequence())
     diagnosis.cause = of_statistics.of_maximum_beside_right_logits();
   if (diagnosis.cause.id.empty()) diagnosis.cause = cause_of(evidence, arithmetic);
+  if (diagnosis.cause.id == "wrong-kv-head" && recovered.by_kv_head.size() > 0) {
+    Eigen::Index heaviest = 0;
+    recovered.by_kv_head.cwiseAbs().maxCoeff(&heaviest);
+    const LikelyCause both = of_statistics.of_keys_and_values_of(static_cast<int>(heaviest));
+    if (heaviest != evidence.kv_head() && !both.id.empty()) diagnosis.cause = both;
+  }
   diagnosis.text += "; ";
   if (diagnosis.cause.sentence.empty())
     diagnosis.text += kUnexplainedWeights;

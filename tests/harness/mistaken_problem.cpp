@@ -73,6 +73,9 @@ class Mistakes {
   void queries() {
     add("keys-ignored", "all tokens weigh the same: the keys, or the query, don't count",
         [](DecodeProblem& p) { p.query.fill(0); });
+    if (problem_.scale != 1)
+      add("scale-twice", "the logits are multiplied by scale twice",
+          [](DecodeProblem& p) { p.scale *= p.scale; });
     const auto use_query = [&](int other_seq, int other_head) {
       return [=, seq = seq_, head = head_](DecodeProblem& p) {
         const auto row = [&](int s, int h) {
@@ -380,6 +383,37 @@ std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int
                         from([=](const DecodeProblem& p, int,
                                  std::int64_t block) { return block * p.num_kv_heads + head; },
                              own_offset)});
+  if (traits.tokens_then_heads && problem.num_kv_heads > 1) {
+    // Token t of KV head h is read where t + h heads of the block have gone by.
+    const auto read = [=](bool keys, bool values) {
+      return [=](DecodeProblem& p) {
+        const Tensor own_keys = p.key_cache, own_values = p.value_cache;
+        for (int page = 0; page < pages; ++page) {
+          const std::int64_t block = p.block_table(seq)[page];
+          for (int offset = 0; offset < p.block_size; ++offset) {
+            const int row = offset + kv_head;
+            const int token = row / p.num_kv_heads, other = row % p.num_kv_heads;
+            if (token >= p.block_size) continue;
+            for (int dim = 0; dim < p.head_size; ++dim) {
+              if (keys)
+                p.key_cache.copy_element(key_index(p, block, kv_head, offset, dim), own_keys,
+                                         key_index(p, block, other, token, dim));
+              if (values)
+                p.value_cache.copy_element(value_index(p, block, kv_head, offset, dim), own_values,
+                                           value_index(p, block, other, token, dim));
+            }
+          }
+        }
+      };
+    };
+    const std::string wrong =
+        " one token to the next is head_size, and num_kv_heads * head_size is right: the heads "
+        "between two tokens are left out";
+    readings.push_back(
+        {"token-stride", "the step of keys and values from" + wrong, read(true, true)});
+    readings.push_back({"token-stride", "the step of values from" + wrong, read(false, true)});
+    readings.push_back({"token-stride", "the step of keys from" + wrong, read(true, false)});
+  }
   if (!traits.classic_keys)
     std::erase_if(readings, [](const MistakenReading& r) { return r.cause == "value-layout"; });
   return readings;

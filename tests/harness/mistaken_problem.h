@@ -14,6 +14,9 @@ namespace paged {
 struct KernelTraits {
   bool has_warps = true;     ///< false: nobody knows whether it has any, as of a library
   bool classic_keys = true;  ///< its pages of keys are [head_size/x, block_size, x]
+  /// Its blocks are [block_size, num_kv_heads, head_size]: heads lie between two tokens.
+  bool tokens_then_heads = false;
+  bool has_partitions = true;  ///< it declares that it takes them
 };
 
 /// A mistake that another problem expresses.
@@ -27,11 +30,11 @@ struct MistakenProblem {
   bool changes_logits = true;
 };
 
-/// A mistake about where values are read, whatever they are.
+/// A mistake about where values are read, whatever they are, perhaps keys too.
 struct MistakenReading {
   CauseId cause;
   std::string sentence;
-  /// Puts into the sequence's pages of the value cache what is read there by mistake.
+  /// Puts into the sequence's pages of the caches what is read there by mistake.
   std::function<void(DecodeProblem& problem)> edit;
 };
 

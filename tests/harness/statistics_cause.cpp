@@ -1,5 +1,6 @@
 #include "tests/harness/statistics_cause.h"
 
+#include "reference/error_bound.h"
 #include "tests/harness/coordinates.h"
 
 #include <cmath>
@@ -65,6 +66,77 @@ bool StatisticsCause::are_those_of(const HeadAttention& other) const {
   return differ;
 }
 
+bool StatisticsCause::is_output(int row, const Eigen::VectorXd& expected,
+                                const Eigen::VectorXd& bound) const {
+  for (int dim = 0; dim < problem_.head_size; ++dim) {
+    const double got = outputs_.output.read(std::int64_t{row} * problem_.head_size + dim);
+    if (!(std::abs(got - expected[dim]) <= bound[dim])) return false;
+  }
+  return true;
+}
+
+bool StatisticsCause::lse_is_right() const {
+  return !outputs_.lse.empty() &&
+         Statistic{outputs_.lse[row_], attention().lse, answer_.bounds[row_].lse}.is_right();
+}
+
+bool StatisticsCause::only_lse_is_wrong() const {
+  if (outputs_.lse.empty() || lse_is_right() || !of_maximum().id.empty()) return false;
+  const ExpectedStatistics expected = expected_statistics(attention(), answer_.arithmetic);
+  const HeadErrorBound& bound = answer_.bounds[row_];
+  if (!outputs_.sums.empty() && !Statistic{outputs_.sums[row_], expected.sum, bound.sum}.is_right())
+    return false;
+  if (!outputs_.logits.empty())
+    for (int token = 0; token < seq_len(); ++token)
+      if (!logit(token).is_right()) return false;
+  return is_output(row_, attention().output, bound.output);
+}
+
+LikelyCause StatisticsCause::of_output_elsewhere() const {
+  // An LSE that is right says that query, keys and lengths are this row's own.
+  if (!lse_is_right() || is_output(row_, attention().output, answer_.bounds[row_].output))
+    return {};
+  for (int kv_head = 0; kv_head < problem_.num_kv_heads; ++kv_head) {
+    // Values of another KV head under this head's own weights look alike where there is one token.
+    const Eigen::VectorXd of_values =
+        gather(problem_, seq_, kv_head).values.transpose() * attention().weights;
+    if (is_output(row_, of_values, 2 * answer_.bounds[row_].output)) return {};
+  }
+  for (int other = 0; other < static_cast<int>(answer_.attention.size()); ++other) {
+    const int seq = other / problem_.num_heads, head = other % problem_.num_heads;
+    const HeadAttention& its = answer_.attention[other];
+    // One that weighs nothing is any output that was not written.
+    if (other == row_ || !(its.sum > 0) || problem_.seq_lens[seq] < 2 || its.output.norm() == 0 ||
+        !is_output(row_, its.output, answer_.bounds[other].output))
+      continue;
+    if (seq == seq_)
+      return {"output-elsewhere", "the output of head " + std::to_string(head) +
+                                      " stands where that of head " + std::to_string(head_) +
+                                      " belongs"};
+    return {"output-elsewhere", "the output of " + place(seq, head) + " stands where that of " +
+                                    place(seq_, head_) + " belongs"};
+  }
+  return {};
+}
+
+LikelyCause StatisticsCause::of_keys_and_values_of(int other) const {
+  const auto with = [&](int kv_head, int head) {
+    return attend(problem_, gather(problem_, seq_, kv_head), seq_, head);
+  };
+  if (!are_those_of(with(other, head_))) return {};
+  std::string sentence = "keys and values are those of KV head " + std::to_string(other);
+  bool is_modulo = true;
+  for (int head = 0; head < problem_.num_heads && is_modulo; ++head) {
+    const int row = seq_ * problem_.num_heads + head;
+    is_modulo = is_output(row, with(head % problem_.num_kv_heads, head).output,
+                          4 * answer_.bounds[row].output);
+  }
+  if (is_modulo)
+    sentence +=
+        ", as head % num_kv_heads has it; it is head / (num_heads / num_kv_heads) that is right";
+  return {"wrong-kv-head", sentence};
+}
+
 StatisticsCause::Statistic StatisticsCause::logit(int token) const {
   const std::size_t i = static_cast<std::size_t>(row_) * outputs_.max_seq_len + token;
   return {outputs_.logits[i], attention().logits[token], answer_.bounds[row_].logits[token]};
@@ -99,6 +171,10 @@ LikelyCause StatisticsCause::of_lse(const Statistic& lse) const {
             "the LSE has the maximum twice: it is added, but was not subtracted from the logits"};
   if (lse.is(lse.reference / std::log(2.0)))
     return {"lse-in-base-2", "the LSE is a logarithm to base 2"};
+  if (lse.is(attention().maximum + std::log2(attention().sum)))
+    return {"lse-in-base-2",
+            "the logarithm of the sum is one to base 2 in the LSE, which is the maximum plus its "
+            "natural logarithm"};
   for (int other = 0; other < static_cast<int>(answer_.attention.size()); ++other)
     if (other != row_ && lse.is(answer_.attention[other].lse))
       return {"statistics-of-another-row",

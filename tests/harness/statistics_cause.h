@@ -3,6 +3,8 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/likely_cause.h"
 
+#include <Eigen/Core>
+
 namespace paged {
 
 /// What logits, maximum and LSE of one (sequence, head) say. What moves all logits of a head alike,
@@ -20,12 +22,20 @@ class StatisticsCause {
   /// A wrong maximum of right logits. It also makes weights wrong where exponentials leave their
   /// range, or where threads subtract different ones.
   LikelyCause of_maximum_beside_right_logits() const;
+  /// Whether the LSE is wrong, and nothing else that was handed out for this row, output included.
+  bool only_lse_is_wrong() const;
+  /// The output that stands here where it, and not the LSE, is that of another (sequence, head).
+  LikelyCause of_output_elsewhere() const;
+  /// That keys and values, as the LSE shows, are those of KV head `other`; none if they aren't both.
+  LikelyCause of_keys_and_values_of(int other) const;
   /// Whether the LSE, or the logits, are wrong, and are these: those of another problem, whose weights
   /// may be the same.
   bool are_those_of(const HeadAttention& other) const;
 
  private:
   struct Statistic;
+  bool is_output(int row, const Eigen::VectorXd& expected, const Eigen::VectorXd& bound) const;
+  bool lse_is_right() const;
   const HeadAttention& attention() const { return answer_.attention[row_]; }
   int seq_len() const { return problem_.seq_lens[seq_]; }
   Statistic logit(int token) const;

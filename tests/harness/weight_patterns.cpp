@@ -102,8 +102,10 @@ LikelyCause nothing_weighs(const Evidence& e) {
         "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
         "far above those of the tokens, or no page is walked"};
   return {"nothing-weighs",
-          std::string("no token has any weight: no page is walked, no partition is merged, or the "
-                      "output is written ") +
+          std::string("no token has any weight: no page is walked, ") +
+              (e.seq_len() == 1 ? "the only token is left out, " : "") +
+              (e.kernel.has_partitions ? "no partition is merged, " : "") +
+              "or the output is written " +
               (e.kernel.has_warps ? "by threads that have no sum" : "before there is a sum")};
 }
 
@@ -414,6 +416,40 @@ LikelyCause logits_in_f16(const Evidence& e) {
   return {"logits-in-f16", "the weights are those of logits that were rounded to f16"};
 }
 
+/// The weights of probabilities that were rounded to f16 before they met the values, of the greatest
+/// logit or of the greatest so far; the sum may have them rounded or not.
+LikelyCause probabilities_in_f16(const Evidence& e) {
+  if (!e.is_within_sequence() || e.seq_len() < 2 || !(e.attention.sum > 0)) return {};
+  const auto rounded = [](double p) {
+    return static_cast<double>(Eigen::half(static_cast<float>(p)));
+  };
+  for (const bool running : {false, true})
+    for (const bool sum_too : {false, true}) {
+      Eigen::VectorXd kept = Eigen::VectorXd::Zero(e.seq_len());
+      double maximum = -INFINITY, sum = 0;
+      for (int token = 0; token < e.seq_len(); ++token) {
+        const double logit = e.attention.logits[token];
+        maximum = running ? std::max(maximum, logit) : e.attention.maximum;
+        if (std::isinf(logit)) continue;
+        const double exact = std::exp(logit - maximum);
+        const double later = std::exp(maximum - e.attention.maximum);
+        kept[token] = rounded(exact) * later;
+        sum += sum_too ? kept[token] : exact * later;
+      }
+      int off = 0, changed = 0;
+      for (int token = 0; token < e.seq_len(); ++token) {
+        const double bound = e.reference.bound[token];
+        off += !(std::abs(e.got()[token] - kept[token] / sum) <= 2 * bound) ? 1 : 0;
+        changed += std::abs(e.got()[token] - e.reference.weights[token]) > bound ? 1 : 0;
+      }
+      if (changed > 0 && 8 * off <= changed)
+        return {"probabilities-in-f16",
+                "the probabilities are rounded to f16 before they multiply values; where that is "
+                "meant, declare it (rounds_probabilities in the description's arithmetic)"};
+    }
+  return {};
+}
+
 /// Tokens that block-sparse attention leaves out take part, or other ones are left out.
 LikelyCause other_pages_take_part(const Evidence& e, const StageArithmetic& arithmetic) {
   if (!e.problem.sparsity.active() || !e.is_within_sequence()) return {};
@@ -498,7 +534,7 @@ LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmeti
   if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
   for (const auto pattern :
        {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
-        cause_of_missing_rescale, logits_in_f16, values_in_another_layout,
+        cause_of_missing_rescale, probabilities_in_f16, logits_in_f16, values_in_another_layout,
         partition_outputs_transposed, negative_weights, foreign_weight})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};

@@ -24,15 +24,22 @@ struct Group {
     return static_cast<int>(
         std::count_if(first, last, [](const CheckResult& r) { return !r.as_expected(); }));
   }
-  /// The surprise that says most: the first with a likely cause, else the first.
+  /// The surprise that says most: the first with the likely cause that most of them have, else the
+  /// first.
   const CheckResult& shown() const {
-    const auto speaks = [](const CheckResult& r) {
-      return !r.as_expected() && !r.verdict.cause.empty();
-    };
-    auto found = std::find_if(first, last, speaks);
-    if (found == last)
-      found = std::find_if(first, last, [](const CheckResult& r) { return !r.as_expected(); });
-    return *found;
+    std::map<std::string, int> counts;
+    const CheckResult* most = nullptr;
+    const CheckResult* first_surprise = nullptr;
+    for (auto r = first; r != last; ++r) {
+      if (r->as_expected()) continue;
+      if (first_surprise == nullptr) first_surprise = &*r;
+      if (!r->verdict.cause.empty()) ++counts[r->verdict.cause];
+    }
+    for (auto r = first; r != last; ++r)
+      if (!r->as_expected() && !r->verdict.cause.empty() &&
+          (most == nullptr || counts[r->verdict.cause] > counts[most->verdict.cause]))
+        most = &*r;
+    return most != nullptr ? *most : *first_surprise;
   }
 };
 
@@ -140,12 +147,53 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
   }
 }
 
-/// The first failure that has a likely cause, if the simplest one has none and is no crash.
+/// Whether a cause can show in a sequence of one token, which has all the weight whatever its logit:
+/// one about where values are read or outputs written, about which tokens there are, or about the
+/// denominator.
+bool explains_one_token(const std::string& cause, const std::string& sentence) {
+  if (cause == "wrong-kv-head" || cause == "table-ignored")
+    return sentence.find("cause: the keys") == sentence.npos &&
+           sentence.find("cause: keys are") == sentence.npos;
+  for (const char* shows : {"output-elsewhere",
+                            "last-token-dropped",
+                            "nothing-weighs",
+                            "tail-not-masked",
+                            "one-token-too-many",
+                            "length-of-longest",
+                            "wrong-length",
+                            "page-missing",
+                            "page-too-many",
+                            "wrong-table-row",
+                            "address-order",
+                            "value-layout",
+                            "value-strides",
+                            "v-scale",
+                            "denominator",
+                            "guard",
+                            "padding-in-denominator",
+                            "value-dropped",
+                            "added-repeatedly",
+                            "dimensions-unwritten",
+                            "not-a-number",
+                            "maximum",
+                            "tail-weighs",
+                            "foreign-block"})
+    if (cause == shows) return true;
+  return false;
+}
+
+/// The first failure that has a likely cause which can be the simplest one's too, if the simplest one has none and is no crash.
 const CheckResult* witness_of(const std::vector<Group>& failed) {
   const Verdict& simplest = failed.front().shown().verdict;
   if (!simplest.cause.empty() || simplest.faulty) return nullptr;
-  for (const Group& group : failed)
-    if (!group.shown().verdict.cause.empty()) return &group.shown();
+  const bool of_one_token = failed.front().invariant() == "single-token";
+  for (const Group& group : failed) {
+    const CheckResult& shown = group.shown();
+    const std::string& cause = shown.verdict.cause;
+    if (!cause.empty() &&
+        (!of_one_token || explains_one_token(cause, cause_in(shown.verdict.message))))
+      return &shown;
+  }
   return nullptr;
 }
 

@@ -234,6 +234,59 @@ TEST_F(PluginTest, CausesOfMistakesOfOnesOwnAreTheRightOnes) {
   }
 }
 
+/// In blocks of [block_size, num_kv_heads, head_size]. The first sequence has one token, in which
+/// many mistakes look alike: the longer one is what is looked at.
+TEST_F(PluginTest, CausesRestOnTheLongestWrongSequence) {
+  struct Mistake {
+    const char* does;
+    const char* cause;
+    const char* words;
+  };
+  const Mistake mistakes[] = {
+      {"last_token_dropped", "last-token-dropped", "the last token is left out"},
+      {"output_of_next_head", "output-elsewhere",
+       "the output of head 3 stands where that of head 0"},
+      {"kv_head_modulo", "wrong-kv-head", "keys and values are those of KV head 1, as head % num"},
+      {"token_strides_lack_heads", "token-stride", "the step of keys and values from one token"},
+      {"key_token_stride_lacks_heads", "token-stride", "the step of keys from one token"},
+      {"value_token_stride_lacks_heads", "token-stride", "the step of values from one token"},
+      {"lse_by_log2", "lse-in-base-2", "only the LSE is wrong"},
+      {"rounds_probabilities", "probabilities-in-f16", "rounds_probabilities"},
+      {"scale_twice", "scale-twice", "multiplied by scale twice"}};
+  const std::string file =
+      folder_
+          .write("one.json", case_text({{"scalar", "\"f32\""},
+                                        {"seq_lens", "[1, 40]"},
+                                        {"values", R"({"kind": "normal", "seed": 7})"}}))
+          .string();
+  for (const Mistake& mistake : mistakes) {
+    const Check one =
+        check({"--invariant", "reference", "--case", file},
+              {std::string("PAGED_TEST_DOES=") + mistake.does, "PAGED_TEST_LAYOUT=1"});
+    ASSERT_EQ(one.failures().size(), 1U) << mistake.does;
+    const json failure = one.failures().front();
+    const std::string message = failure.at("message");
+    EXPECT_EQ(failure.at("cause"), mistake.cause) << mistake.does << ": " << message;
+    EXPECT_NE(message.find(mistake.words), message.npos) << message;
+    EXPECT_EQ(message.find("partition"), message.npos) << message;
+  }
+}
+
+/// With one token the query can't matter; nor is a partition spoken of that nobody declared.
+TEST_F(PluginTest, ACauseThatIsBorrowedCanBeTheFailuresOwn) {
+  const std::string file =
+      folder_.write("token.json", case_text({{"scalar", "\"f32\""}, {"seq_lens", "[1, 1]"}}))
+          .string();
+  const Check dropped = check({"--invariant", "single-token,reference", "--case", file},
+                              {"PAGED_TEST_DOES=last_token_dropped"});
+  EXPECT_NE(dropped.process.out.find("the only token is left out"), std::string::npos)
+      << dropped.process.out;
+  EXPECT_EQ(dropped.process.out.find("partition"), std::string::npos) << dropped.process.out;
+  const Check moved = check({"--invariant", "single-token,reference"},
+                            {"PAGED_TEST_DOES=output_of_next_head", "PAGED_TEST_LAYOUT=1"});
+  EXPECT_EQ(moved.process.out.find("the query is that of"), std::string::npos) << moved.process.out;
+}
+
 /// Keys of another KV head whose logits are all the same amount greater leave the weights alone.
 TEST_F(PluginTest, ACauseThatMovesAllLogitsAlikeIsSeenInTheLse) {
   const std::string file =

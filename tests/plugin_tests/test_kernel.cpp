@@ -104,7 +104,8 @@ class Attention {
     const float sum = exponentiate(logits, maximum);
     const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
     write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
-    a_.lse[row_] = any ? maximum + std::log(sum) : is_nan ? sum : maximum;
+    const float log_sum = does("lse_by_log2") ? std::log2(sum) : std::log(sum);
+    a_.lse[row_] = any ? maximum + log_sum : is_nan ? sum : maximum;
     if (a_.maxima != nullptr) a_.maxima[row_] = maximum;
     if (a_.sums != nullptr) a_.sums[row_] = sum;
   }
@@ -131,12 +132,15 @@ class Attention {
       };
       sum += weight(keeps_sum);
       logits[token] = weight(keeps_weights);
+      if (does("rounds_probabilities"))
+        logits[token] = static_cast<float>(static_cast<_Float16>(logits[token]));
     }
     return sum;
   }
 
   int num_tokens() const {
     const int seq_len = a_.seq_lens[seq_];
+    if (does("last_token_dropped")) return std::max(seq_len - 1, 0);
     if (!does("tail_not_masked")) return seq_len;
     return (seq_len + a_.block_size - 1) / a_.block_size * a_.block_size;
   }
@@ -153,8 +157,19 @@ class Attention {
     const int offset = token % a_.block_size;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? key_place(offset, dim)
-                                      : offset * a_.key_token_stride + dim;
+                                      : offset * key_token_stride() + dim;
     return a_.k_scale * load(a_.cache, a_.key_cache, block + in_block);
+  }
+
+  std::int64_t key_token_stride() const {
+    return does("token_strides_lack_heads") || does("key_token_stride_lacks_heads")
+               ? a_.head_size
+               : a_.key_token_stride;
+  }
+  std::int64_t value_token_stride() const {
+    return does("token_strides_lack_heads") || does("value_token_stride_lacks_heads")
+               ? a_.head_size
+               : a_.value_token_stride;
   }
 
   /// In a page of the classic layout.
@@ -174,7 +189,7 @@ class Attention {
     const int offset = token % a_.block_size;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? dim * a_.block_size + offset
-                                      : offset * a_.value_token_stride + dim;
+                                      : offset * value_token_stride() + dim;
     return a_.v_scale * load(a_.cache, a_.value_cache, block + in_block);
   }
 
@@ -185,6 +200,7 @@ class Attention {
     const int seq_len = a_.seq_lens[seq_];
     const int stripe = sparsity_.stripe_offset(head_, a_.num_heads, kv_head_, a_.num_kv_heads);
     const std::int64_t query = seq_ * a_.query_stride + std::int64_t{head_} * a_.head_size;
+    const float scale = does("scale_twice") ? a_.scale * a_.scale : a_.scale;
     for (int token = 0; token < num_tokens(); ++token) {
       const bool chosen =
           sparsity_.takes_part(token / a_.block_size, seq_len, a_.block_size, stripe);
@@ -194,7 +210,7 @@ class Attention {
       const float bias = a_.alibi_slopes == nullptr
                              ? 0
                              : a_.alibi_slopes[head_] * static_cast<float>(token - (seq_len - 1));
-      if (chosen) logits[static_cast<std::size_t>(token)] = a_.scale * dot + bias;
+      if (chosen) logits[static_cast<std::size_t>(token)] = scale * dot + bias;
       if (a_.logits != nullptr && token < seq_len)
         a_.logits[row_ * a_.logits_stride + token] = logits[static_cast<std::size_t>(token)];
     }
@@ -202,11 +218,13 @@ class Attention {
   }
 
   void write(const std::vector<float>& weights, float sum) const {
+    const int head = does("output_of_next_head") ? (head_ + 1) % a_.num_heads : head_;
+    const std::int64_t row = std::int64_t{seq_} * a_.num_heads + head;
     for (int dim = 0; dim < a_.head_size; ++dim) {
       float output = 0;
       for (std::size_t token = 0; token < weights.size(); ++token)
         if (weights[token] != 0) output += weights[token] * value(static_cast<int>(token), dim);
-      store(a_.scalar, a_.output, row_ * a_.head_size + dim, output / sum);
+      store(a_.scalar, a_.output, row * a_.head_size + dim, output / sum);
     }
   }
 
