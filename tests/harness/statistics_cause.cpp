@@ -132,8 +132,7 @@ LikelyCause StatisticsCause::of_keys_and_values_of(int other) const {
                           4 * answer_.bounds[row].output);
   }
   if (is_modulo)
-    sentence +=
-        ", as head % num_kv_heads has it; it is head / (num_heads / num_kv_heads) that is right";
+    sentence += ", as head % num_kv_heads has it, and head / (num_heads / num_kv_heads) is right";
   return {"wrong-kv-head", sentence};
 }
 

@@ -444,8 +444,8 @@ LikelyCause probabilities_in_f16(const Evidence& e) {
       }
       if (changed > 0 && 8 * off <= changed)
         return {"probabilities-in-f16",
-                "the probabilities are rounded to f16 before they multiply values; where that is "
-                "meant, declare it (rounds_probabilities in the description's arithmetic)"};
+                "the probabilities are rounded to f16 before they multiply values (where that is "
+                "meant, declare rounds_probabilities in the description's arithmetic)"};
     }
   return {};
 }
