@@ -3,6 +3,7 @@
 #include "reference/number_range.h"
 #include "tests/harness/coordinates.h"
 #include "tests/harness/intermediate_comparison.h"
+#include "tests/harness/telling_sequence.h"
 
 #include <algorithm>
 #include <bit>
@@ -73,7 +74,7 @@ class OutputPass {
           std::max(0.0, 1 - sum_product_ / std::sqrt(sum_expected_ * sum_got_));
     if (failures_ > 0) {
       result_.passed = false;
-      result_.message = first_ + summary();
+      result_.message = telling_ + summary();
       return;
     }
     // The output's own rounding hides a small bias in each element, not in all: an element whose
@@ -105,18 +106,10 @@ class OutputPass {
     return number_or_infinity && std::abs(std::abs(expected) - threshold_) <= bound;
   }
 
-  /// Whether the weights of this sequence say more than those of the one that is named so far.
-  bool says_more(int seq) const {
-    constexpr int kEnoughTokens = 16;
-    if (result_.seq < 0) return true;
-    const int named = problem_.seq_lens[result_.seq];
-    return named < kEnoughTokens && problem_.seq_lens[seq] > named;
-  }
-
   void fail(int seq, int head, int dim, const WrongNumber& wrong, const std::string& what) {
-    if (failures_++ == 0)
-      first_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
-    if (says_more(seq)) {
+    ++failures_;
+    if (tells_more(problem_, seq, result_.seq)) {
+      telling_ = place(seq, head) + ", dimension " + std::to_string(dim) + " " + what;
       result_.seq = seq;
       result_.head = head;
       result_.wrong = wrong;
@@ -152,7 +145,7 @@ class OutputPass {
   Comparison& result_;
   std::int64_t elements_ = 0;
   std::int64_t failures_ = 0;
-  std::string first_;
+  std::string telling_;
   std::set<int> seqs_, heads_;
   double sum_error_ = 0, sum_excess_ = 0, sum_allowed_ = 0, sum_product_ = 0, sum_got_ = 0,
          sum_expected_ = 0;

@@ -25,11 +25,12 @@ bool fails(const CheckResult& result) {
   return !result.as_expected() && (result.expected || result.verdict.faulty);
 }
 
-/// Whether two results fail in one way, as far as it is known: shrinking must not slip from one
-/// mistake to another.
-bool is_same_failure(const CheckResult& a, const CheckResult& b) {
-  return a.invariant == b.invariant && a.verdict.broken_execution == b.verdict.broken_execution &&
-         a.verdict.faulty == b.verdict.faulty;
+/// Whether a smaller case fails in the same way, as far as it is known: shrinking must not slip from one
+/// mistake to another, nor to a case that is too small to show its cause.
+bool is_same_failure(const CheckResult& smaller, const CheckResult& failure) {
+  const Verdict &its = smaller.verdict, &known = failure.verdict;
+  return smaller.invariant == failure.invariant && its.broken_execution == known.broken_execution &&
+         its.faulty == known.faulty && (known.cause.empty() || its.cause == known.cause);
 }
 
 std::vector<CheckResult> results_on(const FuzzTarget& target, const CaseSpec& spec,

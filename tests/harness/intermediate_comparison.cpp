@@ -2,6 +2,7 @@
 
 #include "stages/partition_workspace.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/telling_sequence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,9 +103,10 @@ IntermediateDifference intermediate_difference(const DecodeProblem& problem,
                                                const ReferenceAnswer& reference) {
   const int group = problem.num_heads / problem.num_kv_heads;
   const bool partitioned = outputs.partitions.partitions > 0;
+  IntermediateDifference telling;
   for (int seq = 0; seq < problem.num_seqs(); ++seq) {
     GatheredKv kv;
-    for (int head = 0; head < problem.num_heads; ++head) {
+    for (int head = 0; head < problem.num_heads && tells_more(problem, seq, telling.seq); ++head) {
       const std::size_t i = static_cast<std::size_t>(seq) * problem.num_heads + head;
       Difference wrong = statistics_difference(outputs, reference, i);
       if (wrong.is_none()) wrong = logits_difference(outputs, reference, i);
@@ -112,10 +114,10 @@ IntermediateDifference intermediate_difference(const DecodeProblem& problem,
       if (partitioned && wrong.is_none())
         wrong = partitions_difference(problem, outputs, reference, kv, seq, head);
       if (!wrong.is_none())
-        return {place(seq, head) + wrong.text, seq, head, WrongNumber{wrong.got}};
+        telling = {place(seq, head) + wrong.text, seq, head, WrongNumber{wrong.got}};
     }
   }
-  return {};
+  return telling;
 }
 
 }  // namespace paged

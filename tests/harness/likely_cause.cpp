@@ -2,6 +2,7 @@
 
 #include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
+#include "tests/harness/rounded_probabilities.h"
 #include "tests/harness/statistics_cause.h"
 #include "tests/harness/weight_evidence.h"
 #include "tests/harness/weight_patterns.h"
@@ -80,6 +81,29 @@ bool is_one_token(const ExpectedWeights& expected) {
   return (expected.weights.array() > 8 * expected.bound.array()).count() < 2;
 }
 
+/// Another sequence whose pages are the first blocks of the cache, in this order; -1: none.
+int sequence_of_first_blocks(const Evidence& e) {
+  const int pages = e.slots.own() / e.problem.block_size;
+  for (int seq = 0; seq < e.problem.num_seqs(); ++seq) {
+    const std::int32_t* row = e.problem.block_table(seq);
+    int same = 0;
+    while (same < pages && row[same] == same) ++same;
+    if (seq != e.recovered.seq && same == pages) return seq;
+  }
+  return -1;
+}
+
+/// The same, or both mistakes where the row of another sequence has logical blocks for physical ones.
+LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
+  const int seq = sequence_of_first_blocks(e);
+  const std::string row = "the row of the block table is that of sequence " + std::to_string(seq);
+  const char* ignored = "the block table is ignored: logical blocks are used as physical ones";
+  if (seq < 0) return cause;
+  if (cause.id == "table-ignored") return {CauseId(), cause.sentence + ", or " + row};
+  if (cause.sentence == row) return {CauseId(), cause.sentence + std::string(", or ") + ignored};
+  return cause;
+}
+
 /// Of a mistake that explains the weights. Where logits rise from token to token, an online softmax
 /// that rescales nothing gives every token the weight of the next, as one without keys does: then
 /// there is no cause, and the sentence has both mistakes.
@@ -87,12 +111,12 @@ LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
   if (mistake.cause == "keys-ignored")
     if (const LikelyCause other = cause_of_missing_rescale(e); !other.id.empty())
       return {CauseId(), mistake.sentence + ", or " + other.sentence};
-  return {mistake.cause, mistake.sentence};
+  return of_table({mistake.cause, mistake.sentence}, e);
 }
 
 LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
   if (e.is_right()) return {};
-  if (LikelyCause cause = cause_of_plain_pattern(e); !cause.id.empty()) return cause;
+  if (LikelyCause cause = cause_of_plain_pattern(e); !cause.id.empty()) return of_table(cause, e);
   LikelyCause in_proportion;
   for (const MistakenProblem& mistake :
        mistaken_problems(e.problem, e.recovered.seq, e.recovered.head, e.kernel)) {
@@ -107,7 +131,7 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
                        mistake.sentence + ", and besides weights are lost and the sum is wrong"};
   }
   const LikelyCause cause = cause_of_pattern(e, arithmetic);
-  return cause.id.empty() ? in_proportion : cause;
+  return cause.sentence.empty() ? in_proportion : cause;
 }
 
 /// Runs to recover weights, and numbers that the bounds of one mistake take.
@@ -133,10 +157,11 @@ LikelyCause cause_of_moved_logits(const Evidence& e, const StageArithmetic& arit
 }
 
 /// Where the weights are right, what else was handed out may say more.
-Diagnosis right_weights(const Evidence& e, const StageArithmetic& arithmetic,
+Diagnosis right_weights(KernelUnderTest& kernel, const Evidence& e,
                         const StatisticsCause& of_statistics) {
   LikelyCause cause = of_statistics.cause();
-  if (cause.id.empty()) cause = cause_of_moved_logits(e, arithmetic, of_statistics);
+  if (cause.id.empty()) cause = cause_of_moved_logits(e, kernel.stage().arithmetic, of_statistics);
+  if (cause.id.empty()) cause = cause_of_rounded_probabilities(kernel, e);
   std::string text = head_text(e) + ": all weights are right";
   if (of_statistics.only_lse_is_wrong()) {
     text += "; the output is right; only the LSE is wrong";
@@ -150,6 +175,24 @@ Diagnosis right_weights(const Evidence& e, const StageArithmetic& arithmetic,
   return {text + "; likely cause: " + cause.sentence, cause};
 }
 
+LikelyCause cause_of_wrong_weights(KernelUnderTest& kernel, const Evidence& e,
+                                   const StatisticsCause& of_statistics) {
+  if (LikelyCause cause = of_statistics.of_output_elsewhere(); !cause.id.empty()) return cause;
+  if (e.is_within_sequence())
+    if (LikelyCause cause = of_statistics.of_maximum_beside_right_logits(); !cause.id.empty())
+      return cause;
+  if (LikelyCause cause = cause_of_rounded_probabilities(kernel, e); !cause.id.empty())
+    return cause;
+  LikelyCause cause = cause_of(e, kernel.stage().arithmetic);
+  if (cause.id != "wrong-kv-head" || e.recovered.by_kv_head.size() == 0) return cause;
+  // The weights say which values are read; the LSE, whether the keys lie there, too.
+  Eigen::Index heaviest = 0;
+  e.recovered.by_kv_head.cwiseAbs().maxCoeff(&heaviest);
+  if (heaviest == e.kv_head()) return cause;
+  const LikelyCause both = of_statistics.of_keys_and_values_of(static_cast<int>(heaviest));
+  return both.id.empty() ? cause : both;
+}
+
 }  // namespace
 
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head) {
@@ -159,22 +202,14 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
             {}};
   const StageArithmetic& arithmetic = kernel.stage().arithmetic;
   const RecoveredWeights recovered = recover_weights(kernel, problem, seq, head);
-  const Evidence evidence = gather_evidence(problem, arithmetic, recovered, traits_of(kernel));
   const DecodeOutputs outputs = kernel.run(problem, RunOptions::with_intermediates());
   const ReferenceAnswer answer = reference_answer(problem, arithmetic);
+  const Evidence evidence = gather_evidence(problem, arithmetic, recovered, traits_of(kernel),
+                                            multiples_of_reference(problem, outputs, answer));
   const StatisticsCause of_statistics(problem, outputs, answer, seq, head);
-  if (evidence.is_right()) return right_weights(evidence, arithmetic, of_statistics);
-  Diagnosis diagnosis{most_wrong(evidence), {}, true};
-  diagnosis.cause = of_statistics.of_output_elsewhere();
-  if (diagnosis.cause.id.empty() && evidence.is_within_sequence())
-    diagnosis.cause = of_statistics.of_maximum_beside_right_logits();
-  if (diagnosis.cause.id.empty()) diagnosis.cause = cause_of(evidence, arithmetic);
-  if (diagnosis.cause.id == "wrong-kv-head" && recovered.by_kv_head.size() > 0) {
-    Eigen::Index heaviest = 0;
-    recovered.by_kv_head.cwiseAbs().maxCoeff(&heaviest);
-    const LikelyCause both = of_statistics.of_keys_and_values_of(static_cast<int>(heaviest));
-    if (heaviest != evidence.kv_head() && !both.id.empty()) diagnosis.cause = both;
-  }
+  if (evidence.is_right()) return right_weights(kernel, evidence, of_statistics);
+  Diagnosis diagnosis{most_wrong(evidence), cause_of_wrong_weights(kernel, evidence, of_statistics),
+                      true};
   diagnosis.text += "; ";
   if (diagnosis.cause.sentence.empty())
     diagnosis.text += kUnexplainedWeights;

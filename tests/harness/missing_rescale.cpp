@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 namespace paged {
@@ -61,6 +62,13 @@ bool explains(const Evidence& e, const Eigen::VectorXd& weights) {
   return e.are_explained_by(expected, bound);
 }
 
+/// By which all weights of one (sequence, head) are wrong where its sum is not rescaled.
+std::optional<double> factor_of_sum(const HeadAttention& attention, const Walk& walk) {
+  if (!(attention.sum > 0)) return std::nullopt;
+  return attention.sum /
+         exponentials(attention.logits, running_maxima(attention.logits, walk)).sum();
+}
+
 }  // namespace
 
 LikelyCause cause_of_missing_rescale(const Evidence& e) {
@@ -80,7 +88,9 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
                 "the accumulator is not rescaled when the maximum rises: tokens before it weigh "
                 "exp(new maximum - old maximum) times too much" +
                     walk.text()};
-      if (explains(e, right / kept.sum()))
+      if (explains(e, right / kept.sum()) &&
+          e.are_all_multiples(
+              [&](const MultipleOfReference& row) { return factor_of_sum(*row.attention, walk); }))
         return {"sum-not-rescaled",
                 "the sum is not rescaled when the maximum rises: tokens before it count "
                 "exp(new maximum - old maximum) times too much in the denominator" +

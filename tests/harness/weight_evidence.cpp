@@ -29,15 +29,47 @@ std::optional<double> Evidence::common_factor(int first, int end) const {
   return factor;
 }
 
+std::vector<MultipleOfReference> multiples_of_reference(const DecodeProblem& problem,
+                                                        const DecodeOutputs& outputs,
+                                                        const ReferenceAnswer& answer) {
+  std::vector<MultipleOfReference> multiples;
+  for (int row = 0; row < static_cast<int>(answer.attention.size()); ++row) {
+    const Eigen::VectorXd& expected = answer.attention[row].output;
+    const Eigen::VectorXd& bound = answer.bounds[row].output;
+    const double square = expected.squaredNorm();
+    if (!(square > 0)) continue;
+    Eigen::VectorXd got(problem.head_size);
+    for (int dim = 0; dim < problem.head_size; ++dim)
+      got[dim] = outputs.output.read(std::int64_t{row} * problem.head_size + dim);
+    const double factor = got.dot(expected) / square;
+    if (agree(got, factor * expected, 2 * std::max(1.0, std::abs(factor)) * bound))
+      multiples.push_back({row / problem.num_heads, row % problem.num_heads, factor,
+                           expected.cwiseAbs().dot(bound) / square, &answer.attention[row]});
+  }
+  return multiples;
+}
+
+bool Evidence::are_all_multiples(
+    const std::function<std::optional<double>(const MultipleOfReference& row)>& factor_of) const {
+  return std::all_of(multiples.begin(), multiples.end(), [&](const MultipleOfReference& row) {
+    const std::optional<double> expected = factor_of(row);
+    return !expected || std::abs(row.factor - *expected) <=
+                            2 * row.tolerance * std::max(1.0, std::abs(*expected));
+  });
+}
+
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered, const KernelTraits& kernel) {
+                         const RecoveredWeights& recovered, const KernelTraits& kernel,
+                         std::vector<MultipleOfReference> multiples) {
   SlotsOfSequence slots(problem, recovered.seq);
   ExpectedWeights reference =
       expected_weights(problem, arithmetic, recovered.seq, recovered.head, slots);
   const int kv_head = kv_head_of(recovered.head, problem.num_heads, problem.num_kv_heads);
   HeadAttention attention =
       attend(problem, gather(problem, recovered.seq, kv_head), recovered.seq, recovered.head);
-  return {problem, recovered, std::move(slots), std::move(reference), std::move(attention), kernel};
+  return {
+      problem, recovered,           std::move(slots), std::move(reference), std::move(attention),
+      kernel,  std::move(multiples)};
 }
 
 }  // namespace paged

@@ -2,17 +2,34 @@
 // them.
 #pragma once
 #include "reference/decode_attention.h"
+#include "tests/harness/comparison.h"
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/recovered_weights.h"
 
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace paged {
 
 /// Every number of `got` lies within `bound` of `expected`; NaN lies nowhere.
 bool agree(const Eigen::VectorXd& got, const Eigen::VectorXd& expected,
            const Eigen::VectorXd& bound);
+
+/// A (sequence, head) whose output is one multiple of the reference's: all its weights have it.
+struct MultipleOfReference {
+  int seq = 0;
+  int head = 0;
+  double factor = 1;
+  double tolerance = 0;  ///< of the factor, for each 1 of it and no less
+  const HeadAttention* attention = nullptr;
+};
+
+/// Those of a run. `answer` must outlive them.
+std::vector<MultipleOfReference> multiples_of_reference(const DecodeProblem& problem,
+                                                        const DecodeOutputs& outputs,
+                                                        const ReferenceAnswer& answer);
 
 /// Weights, what they must be, and the sequence they belong to.
 struct Evidence {
@@ -22,6 +39,7 @@ struct Evidence {
   ExpectedWeights reference;
   HeadAttention attention;
   KernelTraits kernel;
+  std::vector<MultipleOfReference> multiples;  ///< of the same run, this (sequence, head) included
 
   const Eigen::VectorXd& got() const { return recovered.weights; }
   int seq_len() const { return problem.seq_lens[recovered.seq]; }
@@ -45,6 +63,11 @@ struct Evidence {
     return agree(got(), expected, bound) &&
            2 * (got() - expected).lpNorm<1>() <= (got() - reference.weights).lpNorm<1>();
   }
+  /// Whether no other (sequence, head) speaks against a mistake that gives all weights of one a
+  /// factor: one number agrees by chance sooner than several. `factor_of` says nothing of those that
+  /// the mistake says nothing of.
+  bool are_all_multiples(
+      const std::function<std::optional<double>(const MultipleOfReference& row)>& factor_of) const;
   /// Whether nothing but the sequence's own tokens weighs.
   bool is_within_sequence() const {
     const Eigen::Index others = got().size() - seq_len();
@@ -54,6 +77,7 @@ struct Evidence {
 };
 
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
-                         const RecoveredWeights& recovered, const KernelTraits& kernel);
+                         const RecoveredWeights& recovered, const KernelTraits& kernel,
+                         std::vector<MultipleOfReference> multiples);
 
 }  // namespace paged

@@ -1,13 +1,12 @@
 #include "tests/harness/weight_patterns.h"
 
 #include "reference/cache_layout.h"
-#include "tests/harness/coordinates.h"
 #include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
+#include "tests/harness/shared_factor.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <vector>
 
@@ -166,122 +165,10 @@ LikelyCause other_kv_head(const Evidence& e) {
   return {"wrong-kv-head", sentence};
 }
 
-/// Some tokens, and what has them in a kernel that is known to have warps.
-struct Part {
-  const char* of_warps;
-  const char* of_anything;
-  std::function<bool(int token)> has;
-};
-
-/// A denominator that has the exponentials of some tokens only. In a softmax of W warps a thread
-/// takes every 32 W-th token, and lane t % 32 of the warps sees token t.
-template <typename IsFactor>
-LikelyCause part_in_denominator(const Evidence& e, IsFactor is) {
-  const Part parts[] = {
-      {"the tokens of lane 0 of each warp: the lanes' sums are not added",
-       "every 32nd token, from token 0 on", [](int t) { return t % 32 == 0; }},
-      {"the tokens of even lanes: the sum over a warp leaves out its last step",
-       "every second token, from token 0 on", [](int t) { return t % 2 == 0; }},
-      {"the tokens of the lower 16 lanes: the sum over a warp leaves out its first step",
-       "the first 16 of every 32 tokens", [](int t) { return t % 32 < 16; }},
-      {"the tokens of the first warp of 4: the warps' sums are not added",
-       "the first 32 of every 128 tokens", [](int t) { return t / 32 % 4 == 0; }},
-      {"the tokens of the first warp of 8: the warps' sums are not added",
-       "the first 32 of every 256 tokens", [](int t) { return t / 32 % 8 == 0; }},
-      {"the tokens of the first partition", "the tokens of the first partition",
-       [&](int t) { return t < e.problem.partition_size; }}};
-  for (const Part& part : parts) {
-    double sum = 0;
-    for (int token = 0; token < e.seq_len(); ++token)
-      if (part.has(token)) sum += std::exp(e.attention.logits[token] - e.attention.maximum);
-    if (sum > 0 && sum < e.attention.sum && is(e.attention.sum / sum))
-      return {"part-in-denominator", std::string("the denominator has only ") +
-                                         (e.kernel.has_warps ? part.of_warps : part.of_anything)};
-  }
-  return {};
-}
-
-/// Of attention to all tokens.
-double dense_lse(const Evidence& e) {
-  DecodeProblem dense = e.problem;
-  dense.sparsity.vert_stride = 1;
-  return attend(dense, gather(dense, e.recovered.seq, e.kv_head()), e.recovered.seq,
-                e.recovered.head)
-      .lse;
-}
-
-/// What a factor that all weights share may be.
-LikelyCause cause_of_factor(const Evidence& e, double factor) {
-  const double tolerance = e.reference.bound.sum() / e.reference.weights.sum();  // of the factor
-  const auto is = [&](double expected) {
-    return std::abs(factor - expected) <= tolerance * std::max(1.0, expected);
-  };
-  if (is(1)) return {};
-  const DecodeProblem& p = e.problem;
-  const double sum = e.attention.sum;
-  const double maximum = e.attention.maximum;
-  if (is_fp8(p.cache()) && p.v_scale != 1 && is(1 / p.v_scale))
-    return {"v-scale", "the values are not multiplied by v_scale"};
-  const bool by_k_scale = is_fp8(p.cache()) && is(p.k_scale / p.v_scale);
-  const bool twice = is_fp8(p.cache()) && is(p.v_scale);
-  if (by_k_scale || twice)
-    return {"v-scale", std::string("the values are multiplied by ") +
-                           (by_k_scale && twice ? "k_scale, or by v_scale twice"
-                            : twice             ? "v_scale twice"
-                                                : "k_scale")};
-  // Sums over part of the lanes are what a kernel with warps gets wrong sooner.
-  const auto part = [&] { return part_in_denominator(e, is); };
-  const auto rescale = [&] { return cause_of_missing_rescale(e); };
-  LikelyCause cause = e.kernel.has_warps ? part() : rescale();
-  if (cause.id.empty()) cause = e.kernel.has_warps ? rescale() : part();
-  if (!cause.id.empty()) return cause;
-  if (is(sum) || is(std::exp(e.attention.lse)))
-    return {"sum-not-divided", "the weights are not divided by their sum"};
-  const int tail = e.slots.own() - e.seq_len();
-  if (p.sparsity.active() && is(std::exp(e.attention.lse - dense_lse(e))))
-    return {
-        "sparsity-ignored",
-        "block-sparse attention is ignored by the softmax: tokens that it leaves out are counted "
-        "in the denominator"};
-  const auto left_out = (e.reference.weights.head(e.seq_len()).array() == 0).count();
-  if (p.sparsity.active() && left_out > 0 &&
-      is(sum / (sum + static_cast<double>(left_out) * std::exp(-maximum))))
-    return {"sparse-logit-zero",
-            "the " + std::to_string(left_out) +
-                " tokens that block-sparse attention leaves out are counted in the denominator, as "
-                "logits of 0"};
-  if (tail > 0 && is(sum / (sum + tail * std::exp(-maximum))))
-    return {"padding-in-denominator",
-            "the " + std::to_string(tail) +
-                " slots of the tail are counted in the denominator, as logits of 0"};
-  if (tail > 1 && is(sum / (sum + std::exp(-maximum))))
-    return {"padding-in-denominator",
-            "one slot past the end is counted in the denominator, as a logit of 0"};
-  for (const double guard : {1e-2, 1e-3, 1e-4, 1e-5})
-    if (is(sum / (sum + guard)))
-      return {"guard", "the guard that is added to the denominator is " + number(guard) + ", not " +
-                           number(kDenominatorGuard)};
-  const double unshifted = std::exp(e.attention.lse);
-  if (is(unshifted / (unshifted + kDenominatorGuard)))
-    return {"maximum",
-            "no, or the wrong, maximum is subtracted: beside so small a sum the "
-            "denominator's 1e-6 counts"};
-  if (const double times = std::round(factor); times >= 2 && times <= 32 && is(times))
-    return {"added-repeatedly", "every value is added " + std::to_string(static_cast<int>(times)) +
-                                    " times, though the denominator counts it once"};
-  if (p.sparsity.active() && factor < 1 && factor > std::exp(e.attention.lse - dense_lse(e)))
-    return {"sparse-pattern",
-            "some tokens that block-sparse attention leaves out are counted in the denominator"};
-  char text[96];
-  std::snprintf(text, sizeof text,
-                "every weight is %.4g times the reference's: a wrong denominator", factor);
-  return {"denominator", text};
-}
-
 LikelyCause one_factor(const Evidence& e) {
   if (!e.is_within_sequence()) return {};
   const auto factor = e.common_factor(0, e.seq_len());
-  return factor ? cause_of_factor(e, *factor) : LikelyCause{};
+  return factor ? cause_of_shared_factor(e, *factor) : LikelyCause{};
 }
 
 /// Whether tokens are just those heavy ones of some partitions, whole ones.
@@ -416,40 +303,6 @@ LikelyCause logits_in_f16(const Evidence& e) {
   return {"logits-in-f16", "the weights are those of logits that were rounded to f16"};
 }
 
-/// The weights of probabilities that were rounded to f16 before they met the values, of the greatest
-/// logit or of the greatest so far; the sum may have them rounded or not.
-LikelyCause probabilities_in_f16(const Evidence& e) {
-  if (!e.is_within_sequence() || e.seq_len() < 2 || !(e.attention.sum > 0)) return {};
-  const auto rounded = [](double p) {
-    return static_cast<double>(Eigen::half(static_cast<float>(p)));
-  };
-  for (const bool running : {false, true})
-    for (const bool sum_too : {false, true}) {
-      Eigen::VectorXd kept = Eigen::VectorXd::Zero(e.seq_len());
-      double maximum = -INFINITY, sum = 0;
-      for (int token = 0; token < e.seq_len(); ++token) {
-        const double logit = e.attention.logits[token];
-        maximum = running ? std::max(maximum, logit) : e.attention.maximum;
-        if (std::isinf(logit)) continue;
-        const double exact = std::exp(logit - maximum);
-        const double later = std::exp(maximum - e.attention.maximum);
-        kept[token] = rounded(exact) * later;
-        sum += sum_too ? kept[token] : exact * later;
-      }
-      int off = 0, changed = 0;
-      for (int token = 0; token < e.seq_len(); ++token) {
-        const double bound = e.reference.bound[token];
-        off += !(std::abs(e.got()[token] - kept[token] / sum) <= 2 * bound) ? 1 : 0;
-        changed += std::abs(e.got()[token] - e.reference.weights[token]) > bound ? 1 : 0;
-      }
-      if (changed > 0 && 8 * off <= changed)
-        return {"probabilities-in-f16",
-                "the probabilities are rounded to f16 before they multiply values (where that is "
-                "meant, declare rounds_probabilities in the description's arithmetic)"};
-    }
-  return {};
-}
-
 /// Tokens that block-sparse attention leaves out take part, or other ones are left out.
 LikelyCause other_pages_take_part(const Evidence& e, const StageArithmetic& arithmetic) {
   if (!e.problem.sparsity.active() || !e.is_within_sequence()) return {};
@@ -530,11 +383,11 @@ LikelyCause cause_of_plain_pattern(const Evidence& e) {
 }
 
 LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmetic) {
-  if (LikelyCause cause = one_factor(e); !cause.id.empty()) return cause;
+  if (LikelyCause cause = one_factor(e); !cause.sentence.empty()) return cause;
   if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
   for (const auto pattern :
        {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
-        cause_of_missing_rescale, probabilities_in_f16, logits_in_f16, values_in_another_layout,
+        cause_of_missing_rescale, logits_in_f16, values_in_another_layout,
         partition_outputs_transposed, negative_weights, foreign_weight})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};

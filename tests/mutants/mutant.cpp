@@ -55,6 +55,11 @@ Mutant mutant_of(const nlohmann::json& json, const std::string& group,
   mutant.why_no_cause =
       json.value("no_cause", mutant.causes.empty() ? of_group.value("no_cause", "") : "");
   mutant.has_unexplained_weights = json.value("unexplained_weights", false);
+  if (json.contains("unexplained_weights") && !mutant.causes.empty())
+    throw InputError(
+        "the mutant " + mutant.name +
+        " has \"unexplained_weights\" beside \"cause\", where they are not looked at; leave "
+        "one of them out");
   mutant.bugs = json.value("bugs", std::vector<int>());
   check_bugs(mutant);
   mutant.proof = json.value("proof", "");

@@ -1,10 +1,12 @@
 #include "tests/paged/check_tables.h"
 
+#include "tests/harness/cause_ids.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <string>
@@ -100,8 +102,9 @@ void print_whole(std::ostream& stream, const Group& group, const CheckResult* wi
                     2, columns, 2)
          << wrapped_parts(message_of(shown), 4, columns);
   if (witness != nullptr)
-    stream << wrapped(cause_in(message_of(*witness)) + " (as " + witness->invariant + " shows)", 4,
-                      columns, 2);
+    stream << wrapped(cause_in(message_of(*witness)) + " (as " + witness->invariant + " shows on " +
+                          one_line(witness->case_name) + ")",
+                      4, columns, 2);
   const std::string& broken = shown.verdict.broken_execution;
   if (!broken.empty() && broken != invariant.id)
     stream << wrapped("It breaks " + broken + ": " + find_invariant(broken).statement, 2, columns,
@@ -147,51 +150,54 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
   }
 }
 
-/// Whether a cause can show in a sequence of one token, which has all the weight whatever its logit:
-/// one about where values are read or outputs written, about which tokens there are, or about the
-/// denominator.
-bool explains_one_token(const std::string& cause, const std::string& sentence) {
-  if (cause == "wrong-kv-head" || cause == "table-ignored")
-    return sentence.find("cause: the keys") == sentence.npos &&
-           sentence.find("cause: keys are") == sentence.npos;
-  for (const char* shows : {"output-elsewhere",
-                            "last-token-dropped",
-                            "nothing-weighs",
-                            "tail-not-masked",
-                            "one-token-too-many",
-                            "length-of-longest",
-                            "wrong-length",
-                            "page-missing",
-                            "page-too-many",
-                            "wrong-table-row",
-                            "address-order",
-                            "value-layout",
-                            "value-strides",
-                            "v-scale",
-                            "denominator",
-                            "guard",
-                            "padding-in-denominator",
-                            "value-dropped",
-                            "added-repeatedly",
-                            "dimensions-unwritten",
-                            "not-a-number",
-                            "maximum",
-                            "tail-weighs",
-                            "foreign-block"})
-    if (cause == shows) return true;
-  return false;
+/// Causes that can show in a sequence of one token, which has all the weight whatever its logit: what is
+/// wrong with where values are read or outputs written, which tokens there are, or the denominator.
+constexpr CauseId kCausesOfOneToken[] = {"added-repeatedly",
+                                         "address-order",
+                                         "denominator",
+                                         "dimensions-unwritten",
+                                         "foreign-block",
+                                         "guard",
+                                         "last-token-dropped",
+                                         "length-of-longest",
+                                         "maximum",
+                                         "not-a-number",
+                                         "nothing-weighs",
+                                         "one-token-too-many",
+                                         "output-elsewhere",
+                                         "padding-in-denominator",
+                                         "page-missing",
+                                         "page-too-many",
+                                         "scales-swapped",
+                                         "table-ignored",
+                                         "tail-not-masked",
+                                         "tail-weighs",
+                                         "v-scale",
+                                         "value-dropped",
+                                         "value-layout",
+                                         "value-strides",
+                                         "wrong-kv-head",
+                                         "wrong-length",
+                                         "wrong-table-row"};
+
+bool explains_one_token(const CheckResult& result) {
+  const std::string sentence = cause_in(result.verdict.message);
+  const bool is_about_keys_alone = sentence.find("cause: the keys") != sentence.npos ||
+                                   sentence.find("cause: keys are") != sentence.npos;
+  return !is_about_keys_alone &&
+         std::any_of(std::begin(kCausesOfOneToken), std::end(kCausesOfOneToken),
+                     [&](const CauseId& cause) { return cause.text() == result.verdict.cause; });
 }
 
-/// The first failure that has a likely cause which can be the simplest one's too, if the simplest one has none and is no crash.
+/// The first failure that has a likely cause which can be the simplest one's, too; null if that has one
+/// itself, or is a crash.
 const CheckResult* witness_of(const std::vector<Group>& failed) {
   const Verdict& simplest = failed.front().shown().verdict;
   if (!simplest.cause.empty() || simplest.faulty) return nullptr;
-  const bool of_one_token = failed.front().invariant() == "single-token";
+  const bool is_of_one_token = failed.front().invariant() == "single-token";
   for (const Group& group : failed) {
     const CheckResult& shown = group.shown();
-    const std::string& cause = shown.verdict.cause;
-    if (!cause.empty() &&
-        (!of_one_token || explains_one_token(cause, cause_in(shown.verdict.message))))
+    if (!shown.verdict.cause.empty() && (!is_of_one_token || explains_one_token(shown)))
       return &shown;
   }
   return nullptr;

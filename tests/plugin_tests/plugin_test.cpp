@@ -251,8 +251,15 @@ TEST_F(PluginTest, CausesRestOnTheLongestWrongSequence) {
       {"key_token_stride_lacks_heads", "token-stride", "the step of keys from one token"},
       {"value_token_stride_lacks_heads", "token-stride", "the step of values from one token"},
       {"lse_by_log2", "lse-in-base-2", "only the LSE is wrong"},
-      {"rounds_probabilities", "probabilities-in-f16", "rounds_probabilities"},
-      {"scale_twice", "scale-twice", "multiplied by scale twice"}};
+      {"rounds_probabilities", "probabilities-rounded", "rounded to f16 before"},
+      {"rounds_logits", "logits-in-f16", "logits that were rounded to f16"},
+      {"scale_twice", "scale-twice", "multiplied by scale twice"},
+      {"scale_missing", "scale-missing", "not multiplied by scale"},
+      {"lse_in_base_2", "lse-in-base-2", "only the LSE is wrong"},
+      {"lse_lacks_maximum", "lse-without-maximum", "only the LSE is wrong"},
+      {"one_token_too_many", "one-token-too-many", "a token past the end takes part"},
+      {"tail_not_masked", "tail-not-masked", "tokens 40 to 47 take part"},
+      {"output_a_little_too_great", "denominator", "every weight is 1.0001 times"}};
   const std::string file =
       folder_
           .write("one.json", case_text({{"scalar", "\"f32\""},
@@ -269,7 +276,38 @@ TEST_F(PluginTest, CausesRestOnTheLongestWrongSequence) {
     EXPECT_EQ(failure.at("cause"), mistake.cause) << mistake.does << ": " << message;
     EXPECT_NE(message.find(mistake.words), message.npos) << message;
     EXPECT_EQ(message.find("partition"), message.npos) << message;
+    // The number that is shown is one of the sequence that is explained.
+    EXPECT_EQ(message.rfind("sequence 1, head ", 0), 0U) << message;
   }
+}
+
+/// Rounded probabilities of a type that hides them in the weights that are read: all are right. Of one
+/// that cannot be told from any other small error, there is no cause.
+TEST_F(PluginTest, RoundedProbabilitiesAreFoundByTryingThem) {
+  const auto failure_of = [&](const char* does, const char* scalar, const char* number) {
+    const std::string file =
+        folder_
+            .write("rounded.json", case_text({{"scalar", scalar},
+                                              {"seq_lens", "[200]"},
+                                              {"num_blocks", "20"},
+                                              {"values", R"({"kind": "normal", "seed": 7})"}}))
+            .string();
+    return check(
+               {"--invariant", "reference", "--case", file},
+               {std::string("PAGED_TEST_DOES=") + does, std::string("PAGED_TEST_SCALAR=") + number})
+        .failures();
+  };
+  const auto in_bf16 = failure_of("rounds_probabilities_to_bf16", "\"f32\"", "0");
+  ASSERT_EQ(in_bf16.size(), 1U);
+  EXPECT_EQ(in_bf16.front().at("cause"), "probabilities-rounded") << in_bf16.front();
+  const auto own = failure_of("rounds_probabilities_to_bf16", "\"bf16\"", "2");
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own.front().at("cause"), "probabilities-rounded") << own.front();
+  EXPECT_NE(own.front().at("message").get<std::string>().find("declare rounds_probabilities"),
+            std::string::npos);
+  const auto truncated = failure_of("truncates_probabilities", "\"f32\"", "0");
+  ASSERT_EQ(truncated.size(), 1U);
+  EXPECT_EQ(truncated.front().at("cause"), "") << truncated.front();
 }
 
 /// With one token the query can't matter; nor is a partition spoken of that nobody declared.
@@ -318,6 +356,28 @@ TEST_F(PluginTest, WeightsThatTwoMistakesHaveNameBoth) {
   EXPECT_EQ(one.failures().front().at("cause"), "");
   for (const char* words : {"two mistakes", "the keys, or the query, don't count", "neither"})
     EXPECT_NE(message.find(words), message.npos) << message;
+}
+
+/// The row of the next sequence: of one page whose number is its place, it may be the table that is
+/// ignored.
+TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {
+  const auto failure_on = [&](const char* tables) {
+    const std::string file = folder_
+                                 .write("rows.json", case_text({{"scalar", "\"f32\""},
+                                                                {"seq_lens", "[16, 40]"},
+                                                                {"block_tables", tables}}))
+                                 .string();
+    const std::vector<json> failures = check({"--invariant", "reference", "--case", file},
+                                             {"PAGED_TEST_DOES=row_of_next_sequence"})
+                                           .failures();
+    return failures.empty() ? json{{"cause", "no failure"}} : failures.front();
+  };
+  EXPECT_EQ(failure_on("[[5], [2, 3, 4]]").at("cause"), "wrong-table-row");
+  const json both = failure_on("[[5], [0, 1, 2]]");
+  EXPECT_EQ(both.at("cause"), "") << both;
+  for (const char* words :
+       {"two mistakes", "the row of the block table is that of sequence 1", "logical block"})
+    EXPECT_NE(both.at("message").get<std::string>().find(words), std::string::npos) << both;
 }
 
 TEST_F(PluginTest, WeightsThatNothingExplainsSayWhereToReadOn) {

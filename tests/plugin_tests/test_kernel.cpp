@@ -104,13 +104,19 @@ class Attention {
     const float sum = exponentiate(logits, maximum);
     const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
     write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
-    const float log_sum = does("lse_by_log2") ? std::log2(sum) : std::log(sum);
-    a_.lse[row_] = any ? maximum + log_sum : is_nan ? sum : maximum;
+    a_.lse[row_] = any ? lse(maximum, sum) : is_nan ? sum : maximum;
     if (a_.maxima != nullptr) a_.maxima[row_] = maximum;
     if (a_.sums != nullptr) a_.sums[row_] = sum;
   }
 
  private:
+  static float lse(float maximum, float sum) {
+    if (does("lse_by_log2")) return maximum + std::log2(sum);
+    if (does("lse_in_base_2")) return (maximum + std::log(sum)) / std::log(2.0F);
+    if (does("lse_lacks_maximum")) return std::log(sum);
+    return maximum + std::log(sum);
+  }
+
   /// Turns logits into exponentials, and returns their sum. With a mistake, those of an online softmax
   /// that does not rescale what it has when the maximum rises, as it does from step to step.
   float exponentiate(std::vector<float>& logits, float maximum) const {
@@ -134,6 +140,10 @@ class Attention {
       logits[token] = weight(keeps_weights);
       if (does("rounds_probabilities"))
         logits[token] = static_cast<float>(static_cast<_Float16>(logits[token]));
+      if (does("rounds_probabilities_to_bf16"))
+        logits[token] = std::bit_cast<float>(std::uint32_t{to_bf16(logits[token])} << 16);
+      if (does("truncates_probabilities"))  // to 12 bits, which no type has
+        logits[token] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(logits[token]) & ~0xFFFU);
     }
     return sum;
   }
@@ -141,6 +151,7 @@ class Attention {
   int num_tokens() const {
     const int seq_len = a_.seq_lens[seq_];
     if (does("last_token_dropped")) return std::max(seq_len - 1, 0);
+    if (does("one_token_too_many")) return seq_len + 1;
     if (!does("tail_not_masked")) return seq_len;
     return (seq_len + a_.block_size - 1) / a_.block_size * a_.block_size;
   }
@@ -148,7 +159,8 @@ class Attention {
   std::int64_t block_of(int token) const {
     const int page = token / a_.block_size;
     if (does("table_ignored")) return page;
-    return a_.block_tables[std::int64_t{seq_} * a_.max_num_blocks_per_seq + page];
+    const int seq = does("row_of_next_sequence") ? std::min(seq_ + 1, a_.num_seqs - 1) : seq_;
+    return a_.block_tables[std::int64_t{seq} * a_.max_num_blocks_per_seq + page];
   }
 
   float key(int token, int dim) const {
@@ -200,7 +212,9 @@ class Attention {
     const int seq_len = a_.seq_lens[seq_];
     const int stripe = sparsity_.stripe_offset(head_, a_.num_heads, kv_head_, a_.num_kv_heads);
     const std::int64_t query = seq_ * a_.query_stride + std::int64_t{head_} * a_.head_size;
-    const float scale = does("scale_twice") ? a_.scale * a_.scale : a_.scale;
+    const float scale = does("scale_twice")     ? a_.scale * a_.scale
+                        : does("scale_missing") ? 1
+                                                : a_.scale;
     for (int token = 0; token < num_tokens(); ++token) {
       const bool chosen =
           sparsity_.takes_part(token / a_.block_size, seq_len, a_.block_size, stripe);
@@ -210,7 +224,10 @@ class Attention {
       const float bias = a_.alibi_slopes == nullptr
                              ? 0
                              : a_.alibi_slopes[head_] * static_cast<float>(token - (seq_len - 1));
-      if (chosen) logits[static_cast<std::size_t>(token)] = scale * dot + bias;
+      const float logit = scale * dot + bias;
+      if (chosen)
+        logits[static_cast<std::size_t>(token)] =
+            does("rounds_logits") ? static_cast<float>(static_cast<_Float16>(logit)) : logit;
       if (a_.logits != nullptr && token < seq_len)
         a_.logits[row_ * a_.logits_stride + token] = logits[static_cast<std::size_t>(token)];
     }
@@ -224,6 +241,7 @@ class Attention {
       float output = 0;
       for (std::size_t token = 0; token < weights.size(); ++token)
         if (weights[token] != 0) output += weights[token] * value(static_cast<int>(token), dim);
+      if (does("output_a_little_too_great")) output *= 1.0001F;
       store(a_.scalar, a_.output, row * a_.head_size + dim, output / sum);
     }
   }
