@@ -43,7 +43,7 @@ std::string to_string(const Finding& finding) {
   text += ": " + finding.message;
   if (finding.count > 1) text += " (" + std::to_string(finding.count) + " times)";
   if (!finding.schedule.empty()) text += " (schedule " + finding.schedule + ")";
-  return text + ". " + finding.advice;
+  return finding.advice.empty() ? text : text + "; what to do: " + finding.advice;
 }
 
 }  // namespace paged

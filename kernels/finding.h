@@ -32,14 +32,14 @@ struct Finding {
   std::string kernel;    ///< the kernel's name, without its parameters
   std::string location;  ///< "file:line" of the access or operation, "" if unknown
   std::string message;   ///< what happened and where (block, warp, lane), one sentence
-  std::string advice;    ///< what to do about it, one sentence
+  std::string advice;    ///< what to do about it, half a sentence: "put __syncthreads() between"
   std::uint64_t count = 1;
   /// That shows it: "random, seed 7"; "" for the CPU machine's usual order.
   std::string schedule = {};
 };
 
-/// "out-of-bounds read at stage_01.cu:40 in naive_paged_gather: message (schedule random, seed 7).
-/// Advice."
+/// "out-of-bounds read at stage_01.cu:40 in naive_paged_gather: message (schedule random, seed 7);
+/// what to do: advice"; without advice what stands before it.
 std::string to_string(const Finding& finding);
 
 }  // namespace paged

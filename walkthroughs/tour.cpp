@@ -92,9 +92,11 @@ void print(const TourResults& tour) {
     table.add_row(row);
   }
   table.print(std::cout);
-  std::cout << "\n\"Right\" means: every output element within the bound that the stage's "
-               "arithmetic and the "
-               "data allow, no bad access.\n";
+  std::cout
+      << "\n\"Right\" means: every output element within the bound that the stage's "
+         "arithmetic and the "
+         "data allow, no bad access. \"95 % of bound\" is then right, too: the element that came "
+         "nearest to its bound used so much of it (docs/error_bounds.md).\n";
   for (const TourStep& step : tour.steps)
     for (const auto& stop : step.runs)
       for (const StageRun& run : stop)
@@ -114,7 +116,8 @@ int run(const std::optional<std::string>& html) {
   if (page) {
     page->commit(tour_page(tour));
     std::cout << "The page with pictures: " << *html
-              << "\nNext: walkthroughs/README.md, page by page; bash walkthroughs/lab.sh list; build/bin/paged list.\n";
+              << "\nNext: walkthroughs/README.md, page by page; bash walkthroughs/lab.sh list; "
+                 "build/bin/paged list.\n";
   }
   std::cout.flush();
   if (!std::cout) throw std::runtime_error("cannot write to standard output");

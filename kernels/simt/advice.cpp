@@ -6,46 +6,50 @@ const char* advice_for(FindingKind kind) {
   switch (kind) {
     case FindingKind::out_of_bounds_read:
     case FindingKind::out_of_bounds_write:
-      return "Check the index against the extent of the buffer, the last block and the last page "
-             "included.";
+      return "check the index against the extent of the buffer, the last block and the last page "
+             "included";
     case FindingKind::uninitialised_read:
-      return "In an input the address is wrong: nothing lies there. Elsewhere, do not read these "
+      return "in an input look at the address, as nothing lies there. Elsewhere do not read these "
              "bytes, or let them be written first: by this kernel before a barrier, by an earlier "
-             "one, or by the host.";
+             "one, or by the host";
     case FindingKind::data_race:
-      return "Put __syncthreads() between the two accesses (__syncwarp() if they are of one warp), "
-             "or give each thread memory of its own.";
+      return "put __syncthreads() between the two accesses (__syncwarp() if they are of one warp), "
+             "or give each thread memory of its own";
     case FindingKind::unwritten_output:
-      return "Let some thread write every element, also for short and empty sequences.";
+      return "let some thread write every element, also for short and empty sequences";
     case FindingKind::misaligned_access:
-      return "Make the address a multiple of the access's size, or use a narrower type.";
+      return "make the address a multiple of the access's size, or use a narrower type";
     case FindingKind::read_before_arrival:
-      return "Commit the copy to a group and wait for that group, or wait for the copy's mbarrier; "
-             "then let a barrier follow before other threads read.";
+      return "commit the copy to a group and wait for that group, or wait for the copy's mbarrier, "
+             "and let a barrier follow before other threads read";
     case FindingKind::barrier_divergence:
-      return "Move the barrier out of the branch, so that all threads of the block come to the "
-             "same one.";
+      return "move the barrier out of the branch, so that all threads of the block come to the "
+             "same one";
     case FindingKind::barrier_after_exit:
-      return "Let threads without work skip it, not return, as long as a barrier follows.";
+      return "let threads without work skip it, not return, as long as a barrier follows";
     case FindingKind::deadlock:
-      return "Let every thread that others wait for come to the same barrier or warp operation, "
-             "and as many arrivals and bytes to each mbarrier as it was told.";
+      return "let every thread that others wait for come to the same barrier or warp operation";
     case FindingKind::mbarrier_misuse:
-      return "Let one thread call mbarrier_init() with the number of arrivals of one phase, "
+      return "let one thread call mbarrier_init() with the number of arrivals of one phase, "
              "__syncthreads() follow, and arrive for the next phase only after this one has been "
-             "waited for.";
+             "waited for";
     case FindingKind::warp_operation_mismatch:
-      return "Give all lanes the same operation with the same mask, outside of branches that "
-             "divide the warp.";
+      return "give all lanes the same operation with the same mask, outside of branches that "
+             "divide the warp";
     case FindingKind::warp_lane_missing:
-      return "Name in the mask the lanes that make the call, and read only from those; a shuffle's "
-             "width is 1, 2, 4, 8, 16 or 32.";
+      return "name in the mask the lanes that make the call, read only from those, and give a "
+             "shuffle a width of 1, 2, 4, 8, 16 or 32";
     case FindingKind::stack_overflow:
-      return "It is a write past a local array, or too deep recursion: check the array's index. A "
-             "thread has 64 KB of stack here, so end the recursion, or move large arrays to shared "
-             "memory.";
+      return "check the index of each local array, whose end was overwritten if no recursion is "
+             "too deep. A thread has 64 KB of stack here, so move large arrays to shared memory, "
+             "and end the recursion";
   }
   return "";
+}
+
+const char* advice_for_mbarriers() {
+  return "let every thread that others wait for come to the same barrier or warp operation, and as "
+         "many arrivals and bytes to each mbarrier as it was told";
 }
 
 }  // namespace paged::simt

@@ -83,8 +83,8 @@ class Search {
             describe_thread(launch_, logs_[earlier.log].block, other.thread, other.phase)};
     finding.other = {other.pc, ""};
     finding.advice =
-        "Give each block memory of its own, use atomics, or leave the second step to another "
-        "launch: nothing orders the blocks of one.";
+        "give each block memory of its own, use atomics, or leave the second step to another "
+        "launch: nothing orders the blocks of one";
     findings_.add(std::move(finding));
   }
 

@@ -1,12 +1,14 @@
 #include "kernels/simt/reports.h"
 
 #include "kernels/kernel_name.h"
+#include "kernels/simt/advice.h"
 #include "kernels/simt/device_memory.h"
 #include "kernels/simt/worker.h"
 
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace paged::simt {
@@ -221,8 +223,11 @@ void report_deadlock(Worker& worker) {
            std::to_string(group.last) + " " + group.what;
   }
   if (groups.size() > kMostGroups) who += "; and so on";
-  who += worker.mbarriers.describe_waits();
-  report(worker, FindingKind::deadlock, place_of(*waiting), *waiting, who);
+  const std::string waits = worker.mbarriers.describe_waits();
+  RecordedFinding finding{FindingKind::deadlock, worker.launch->kernel, place_of(*waiting),
+                          describe_thread(*waiting) + ": " + who + waits};
+  if (!waits.empty()) finding.advice = advice_for_mbarriers();
+  worker.findings.add(std::move(finding));
 }
 
 bool resolve_standstill(Worker& worker) {

@@ -5,6 +5,7 @@
 #include "reference/input_error.h"
 #include "reference/number_range.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/npy.h"
 #include "tests/harness/random.h"
 #include "tests/harness/value_family.h"
@@ -74,8 +75,8 @@ void require_blocks(const CaseSpec& spec, std::int64_t num_blocks, const std::st
   if (!std::holds_alternative<TableKind>(spec.block_tables)) return;  // their ids are checked
   const std::int64_t needed = pages_of(spec);
   if (num_blocks < needed)
-    throw InputError(reason + ", but the sequences need " + std::to_string(needed) + " blocks of " +
-                     std::to_string(spec.block_size) + " tokens");
+    throw InputError(reason + ", but the sequences need " + counted(needed, "block") + " of " +
+                     counted(spec.block_size, "token"));
 }
 
 std::int64_t choose_num_blocks(const CaseSpec& spec) {
@@ -95,7 +96,7 @@ std::string reason_for(std::int64_t num_blocks, const CaseSpec& spec) {
     return "sequence " + std::to_string(largest.seq) + ", entry " + std::to_string(largest.entry) +
            " of block_tables is block " + std::to_string(largest.id);
   }
-  return "seq_lens asks for " + std::to_string(num_blocks) + " blocks";
+  return "seq_lens asks for " + counted(num_blocks, "block");
 }
 
 void check_elements(const std::string& reason, const char* tensor,
@@ -125,8 +126,10 @@ void check_table_size(const CaseSpec& spec) {
   const auto num_seqs = static_cast<std::int64_t>(spec.seq_lens.size());
   if (num_seqs > 0 && width > kMostTableEntries / num_seqs)
     throw InputError((spec.table_width ? "table_width is " : "the longest row of the table has ") +
-                     std::to_string(width) + (spec.table_width ? "" : " entries") + " for " +
-                     std::to_string(num_seqs) + " sequences; a table has at most " +
+                     (spec.table_width
+                          ? std::to_string(width)
+                          : std::to_string(width) + (width == 1 ? " entry" : " entries")) +
+                     " for " + counted(num_seqs, "sequence") + "; a table has at most " +
                      std::to_string(kMostTableEntries) + " entries");
 }
 
@@ -147,8 +150,8 @@ void check_sizes(const CaseSpec& spec, const DecodeShape& shape) {
                    {shape.num_blocks, shape.num_kv_heads, shape.head_size, shape.block_size});
   check_elements("num_heads is " + std::to_string(shape.num_heads), "the query",
                  {shape.num_seqs, shape.num_heads, shape.head_size});
-  const std::string longest = "the longest of " + std::to_string(shape.num_seqs) +
-                              " sequences has " + std::to_string(shape.max_seq_len) + " tokens";
+  const std::string longest = "the longest of " + counted(shape.num_seqs, "sequence") + " has " +
+                              counted(shape.max_seq_len, "token");
   check_elements(longest, "the table of all logits",
                  {shape.num_seqs, shape.num_heads, shape.max_seq_len});
   const std::int64_t partitions =
@@ -194,16 +197,16 @@ void build_tables(const CaseSpec& spec, const DecodeShape& shape, DecodeProblem&
   else
     rows = deal_blocks(spec, std::get<TableKind>(spec.block_tables), shape.num_blocks);
   if (rows.size() != spec.seq_lens.size())
-    throw InputError("block_tables has " + std::to_string(rows.size()) + " rows for " +
-                     std::to_string(spec.seq_lens.size()) + " sequences");
+    throw InputError("block_tables has " + counted(rows.size(), "row") + " for " +
+                     counted(spec.seq_lens.size(), "sequence"));
   problem.max_num_blocks_per_seq = shape.max_num_blocks_per_seq;
   for (std::size_t seq = 0; seq < rows.size(); ++seq) {
     // A row that ends before its sequence does would be filled with padding, and padding read.
     const auto needed = static_cast<std::size_t>(num_pages(spec.seq_lens[seq], spec.block_size));
     if (rows[seq].size() < needed)
       throw InputError("sequence " + std::to_string(seq) + " has " +
-                       std::to_string(spec.seq_lens[seq]) + " tokens and needs " +
-                       std::to_string(needed) + " blocks, but its row of block_tables has " +
+                       counted(spec.seq_lens[seq], "token") + " and needs " +
+                       counted(needed, "block") + ", but its row of block_tables has " +
                        std::to_string(rows[seq].size()));
     if (rows[seq].size() > static_cast<std::size_t>(problem.max_num_blocks_per_seq))
       throw InputError("row " + std::to_string(seq) + " of block_tables has " +
@@ -307,8 +310,8 @@ std::optional<Tensor> read_tokens(const CaseSpec& spec, const DecodeShape& shape
   for (std::size_t seq = 0; seq < spec.seq_lens.size(); ++seq)
     if (spec.seq_lens[seq] > tokens.shape()[0])
       throw InputError("sequence " + std::to_string(seq) + " has " +
-                       std::to_string(spec.seq_lens[seq]) + " tokens, but " +
-                       from_file(spec, name) + " has " + std::to_string(tokens.shape()[0]));
+                       counted(spec.seq_lens[seq], "token") + ", but " + from_file(spec, name) +
+                       " has " + std::to_string(tokens.shape()[0]));
   return tokens;
 }
 
@@ -341,7 +344,7 @@ void take_num_blocks(const CaseSpec& spec, const GivenTensors& given, DecodeShap
   shape.num_blocks = cache.shape()[0];
   require_blocks(spec, shape.num_blocks,
                  from_file(spec, given.key_cache ? "key_cache" : "value_cache") + " has " +
-                     std::to_string(shape.num_blocks) + " blocks");
+                     counted(shape.num_blocks, "block"));
 }
 
 /// With tokens of one text, whose prefixes the sequences are, a block that stands at two places

@@ -31,7 +31,14 @@ const char* invariant_broken_by(FindingKind kind) {
 }
 
 Fault fault_of(const Finding& finding) {
-  return {to_string(finding), invariant_broken_by(finding.kind), finding.kind};
+  Finding without_advice = finding;
+  without_advice.advice.clear();
+  return {to_string(without_advice), invariant_broken_by(finding.kind), finding.kind,
+          finding.advice};
+}
+
+std::string advice_part(const Fault& fault) {
+  return fault.advice.empty() ? "" : "; what to do: " + fault.advice;
 }
 
 bool spoil_results(const std::vector<Fault>& faults) {

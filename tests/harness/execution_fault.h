@@ -8,12 +8,16 @@
 
 namespace paged {
 
-/// One thing that went wrong, in one line.
+/// One thing that went wrong.
 struct Fault {
-  std::string text;
+  std::string text;                      ///< what and where, one line
   std::string breaks;                    ///< id of the invariant that says it must not happen
   std::optional<FindingKind> kind = {};  ///< if it is a finding, and no damage
+  std::string advice = {};               ///< what to do about it, or ""
 };
+
+/// "; what to do: ..." of a fault with advice, else "": the last part of its message.
+std::string advice_part(const Fault& fault);
 
 /// The invariant that a kind of finding breaks: "in-bounds", "no-race", "no-uninitialised",
 /// "no-barrier-divergence" or "writes-only-output".

@@ -150,7 +150,7 @@ void HostDevice::report(const Buffer& buffer, std::string_view what) {
                        .location = "",
                        .message = "it wrote " + std::string(what) + " of '" + buffer.name + "' (" +
                                   std::to_string(buffer.bytes) + " bytes)",
-                       .advice = "Look for an index that is negative, or one too large",
+                       .advice = "look for an index that is negative, or one too large",
                        .schedule = ""});
 }
 

@@ -4,13 +4,28 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/likely_cause.h"
 
+#include <algorithm>
+
 namespace paged {
 namespace {
 
-/// What the weights of the suspect say, added to the message.
+int longest_sequence(const DecodeProblem& problem) {
+  const auto& lengths = problem.seq_lens;
+  return static_cast<int>(std::max_element(lengths.begin(), lengths.end()) - lengths.begin());
+}
+
+/// What the weights of the suspect say. Where several mistakes have them, those of a longer sequence
+/// may tell the mistakes apart.
+Diagnosis diagnosis_of(const Suspect& suspect, KernelUnderTest& kernel) {
+  const Diagnosis first = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
+  const int longest = longest_sequence(suspect.problem);
+  if (!first.has_several_causes() || longest == suspect.seq) return first;
+  const Diagnosis second = diagnose(kernel, suspect.problem, longest, suspect.head);
+  return second.cause.id.empty() ? first : second;
+}
+
 void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
-  const Suspect& suspect = *verdict.suspect;
-  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
+  const Diagnosis diagnosis = diagnosis_of(*verdict.suspect, kernel);
   verdict.message += "; " + diagnosis.text;
   verdict.cause = diagnosis.cause.id;
   kernel.take_faults();  // those of the runs that recovered the weights were reported already
@@ -87,13 +102,15 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
   if (!verdict.held && verdict.suspect && !spoil_results(faults)) add_diagnosis(verdict, kernel);
   verdict.suspect.reset();
   if (!faults.empty()) {
-    // A finding is the cause, a wrong result its symptom: the finding comes first.
+    // A finding is the cause, a wrong result its symptom: the finding comes first, and last what
+    // to do about it.
     verdict.message =
         faults.front().text +
         (faults.size() > 1 ? " (and " + std::to_string(faults.size() - 1) +
                                  (faults.size() == 2 ? " more finding)" : " more findings)")
                            : "") +
-        (verdict.held ? "" : "; besides: " + verdict.message);
+        (verdict.held ? "" : "; seen in the result: " + verdict.message) +
+        advice_part(faults.front());
     verdict.held = false;
     verdict.faulty = true;
     verdict.broken_execution = faults.front().breaks;

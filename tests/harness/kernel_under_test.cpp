@@ -244,7 +244,8 @@ RunRecord KernelUnderTest::take_record() {
 
 std::vector<std::string> KernelUnderTest::take_faults() {
   std::vector<std::string> texts;
-  for (Fault& fault : take_attributed_faults()) texts.push_back(std::move(fault.text));
+  for (const Fault& fault : take_attributed_faults())
+    texts.push_back(fault.text + advice_part(fault));
   return texts;
 }
 

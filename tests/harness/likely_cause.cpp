@@ -4,6 +4,7 @@
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/rounded_probabilities.h"
 #include "tests/harness/statistics_cause.h"
+#include "tests/harness/sum_over_warp.h"
 #include "tests/harness/weight_evidence.h"
 #include "tests/harness/weight_patterns.h"
 
@@ -104,14 +105,17 @@ LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
   return cause;
 }
 
-/// Of a mistake that explains the weights. Where logits rise from token to token, an online softmax
-/// that rescales nothing gives every token the weight of the next, as one without keys does: then
-/// there is no cause, and the sentence has both mistakes.
+/// Of a mistake that explains the weights. One without keys gives every token the same weight. So
+/// does an online softmax that rescales nothing, where logits rise from token to token, and a sum
+/// over the whole warp within a page: then there is no cause, and the sentence has all of them.
 LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
-  if (mistake.cause == "keys-ignored")
-    if (const LikelyCause other = cause_of_missing_rescale(e); !other.id.empty())
-      return {CauseId(), mistake.sentence + ", or " + other.sentence};
-  return of_table({mistake.cause, mistake.sentence}, e);
+  if (mistake.cause != "keys-ignored") return of_table({mistake.cause, mistake.sentence}, e);
+  std::string others;
+  for (const auto cause_of : {cause_of_missing_rescale, cause_of_sum_over_warp})
+    if (const LikelyCause other = cause_of(e); !other.id.empty())
+      others += ", or " + other.sentence;
+  if (others.empty()) return {mistake.cause, mistake.sentence};
+  return {CauseId(), "either " + mistake.sentence + others};
 }
 
 LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
@@ -128,8 +132,9 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
       return named(mistake, e);
     if (in_proportion.id.empty() && explain_proportions(e, expected))
       in_proportion = {mistake.cause,
-                       mistake.sentence + ", and besides weights are lost and the sum is wrong"};
+                       mistake.sentence + ", and weights are lost and the sum is wrong, too"};
   }
+  if (LikelyCause cause = cause_of_sum_over_warp(e); !cause.id.empty()) return cause;
   const LikelyCause cause = cause_of_pattern(e, arithmetic);
   return cause.sentence.empty() ? in_proportion : cause;
 }
@@ -214,9 +219,7 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
   if (diagnosis.cause.sentence.empty())
     diagnosis.text += kUnexplainedWeights;
   else
-    diagnosis.text +=
-        (diagnosis.cause.id.empty() ? "two mistakes have these weights: " : "likely cause: ") +
-        diagnosis.cause.sentence;
+    diagnosis.text += "likely cause: " + diagnosis.cause.sentence;
   return diagnosis;
 }
 

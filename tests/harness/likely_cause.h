@@ -29,6 +29,9 @@ struct Diagnosis {
   std::string text;
   LikelyCause cause;
   bool weights_differ = false;  ///< from the reference's; false, too, where they were not recovered
+
+  /// Whether `cause` has no id, as its sentence names several mistakes that have just these weights.
+  bool has_several_causes() const { return cause.id.empty() && !cause.sentence.empty(); }
 };
 
 /// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for

@@ -44,24 +44,6 @@ Eigen::VectorXd exponentials(const Eigen::VectorXd& logits, const Eigen::VectorX
   });
 }
 
-/// The relative error that the arithmetic allows a token of some weight.
-double relative_bound(const Evidence& e) {
-  const double heavy = e.reference.weights.maxCoeff() / 16;
-  double most = 0;
-  for (int token = 0; token < e.seq_len(); ++token)
-    if (e.reference.weights[token] >= heavy)
-      most = std::max(most, e.reference.bound[token] / e.reference.weights[token]);
-  return most;
-}
-
-bool explains(const Evidence& e, const Eigen::VectorXd& weights) {
-  Eigen::VectorXd expected = Eigen::VectorXd::Zero(e.got().size());
-  expected.head(weights.size()) = weights;
-  const Eigen::VectorXd bound =
-      2 * (relative_bound(e) * expected.array() + e.reference.bound.array());
-  return e.are_explained_by(expected, bound);
-}
-
 /// By which all weights of one (sequence, head) are wrong where its sum is not rescaled.
 std::optional<double> factor_of_sum(const HeadAttention& attention, const Walk& walk) {
   if (!(attention.sum > 0)) return std::nullopt;
@@ -83,19 +65,19 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
       const Eigen::VectorXd maxima = running_maxima(logits, walk);
       if (maxima == maximum) continue;
       const Eigen::VectorXd kept = exponentials(logits, maxima);
-      if (explains(e, kept / right_sum))
+      if (e.are_explained_by_tokens(kept / right_sum))
         return {"accumulator-not-rescaled",
                 "the accumulator is not rescaled when the maximum rises: tokens before it weigh "
                 "exp(new maximum - old maximum) times too much" +
                     walk.text()};
-      if (explains(e, right / kept.sum()) &&
+      if (e.are_explained_by_tokens(right / kept.sum()) &&
           e.are_all_multiples(
               [&](const MultipleOfReference& row) { return factor_of_sum(*row.attention, walk); }))
         return {"sum-not-rescaled",
                 "the sum is not rescaled when the maximum rises: tokens before it count "
                 "exp(new maximum - old maximum) times too much in the denominator" +
                     walk.text()};
-      if (explains(e, kept / kept.sum()))
+      if (e.are_explained_by_tokens(kept / kept.sum()))
         return {"not-rescaled",
                 "neither the accumulator nor the sum is rescaled when the maximum rises: tokens "
                 "before it count exp(new maximum - old maximum) times too much" +

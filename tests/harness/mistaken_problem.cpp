@@ -1,6 +1,7 @@
 #include "tests/harness/mistaken_problem.h"
 
 #include "reference/cache_layout.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/key_layout_mistakes.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ class Mistakes {
   }
 
   void queries() {
-    add("keys-ignored", "all tokens weigh the same: the keys, or the query, don't count",
+    add("keys-ignored", "the keys, or the query, do not count, so that all tokens weigh the same",
         [](DecodeProblem& p) { p.query.fill(0); });
     if (problem_.scale != 1)
       add("scale-twice", "the logits are multiplied by scale twice",
@@ -165,13 +166,16 @@ class Mistakes {
     const int in_last_page = seq_len_ - (pages_ - 1) * block_size;
     add_length("last-token-dropped", "the last token is left out", seq_len_ - 1);
     add_length("tail-not-masked",
-               "the tail of the last page is not masked: tokens " + std::to_string(seq_len_) +
-                   " to " + std::to_string(pages_ * block_size - 1) + " take part",
+               "the tail of the last page is not masked: " +
+                   (pages_ * block_size - seq_len_ == 1
+                        ? "token " + std::to_string(seq_len_) + " takes part"
+                        : "tokens " + std::to_string(seq_len_) + " to " +
+                              std::to_string(pages_ * block_size - 1) + " take part"),
                pages_ * block_size);
-    add_length("page-missing",
-               "one page too few: the last one, with " + std::to_string(in_last_page) +
-                   " tokens, is left out",
-               (pages_ - 1) * block_size);
+    add_length(
+        "page-missing",
+        "one page too few: the last one, with " + counted(in_last_page, "token") + ", is left out",
+        (pages_ - 1) * block_size);
     add_length("page-too-many", "one page too many takes part", (pages_ + 1) * block_size);
     add_length("one-token-too-many", "a token past the end takes part", seq_len_ + 1);
     const int longest = problem_.shape().max_seq_len;
@@ -193,6 +197,9 @@ class Mistakes {
   }
 
   void tables() {
+    const auto width = [](int entries) {
+      return std::to_string(entries) + (entries == 1 ? " entry" : " entries");
+    };
     for (int other = 0; other < problem_.num_seqs(); ++other) {
       const std::int32_t* row = problem_.block_table(other);
       if (other != seq_)
@@ -204,16 +211,16 @@ class Mistakes {
     const auto own = problem_.block_tables.begin() + std::int64_t{seq_} * pages_;
     if (pages_ < problem_.max_num_blocks_per_seq)
       add_row("wrong-table-row",
-              "rows of the block table are taken to be " + std::to_string(pages_) +
-                  " entries wide, as this sequence needs, and they are " +
+              "rows of the block table are taken to be " + width(pages_) +
+                  " wide, as this sequence needs, and they are " +
                   std::to_string(problem_.max_num_blocks_per_seq),
               {own, own + pages_});
     const int needed = num_pages(problem_.shape().max_seq_len, problem_.block_size);
     const auto first = problem_.block_tables.begin() + std::int64_t{seq_} * needed;
     if (needed < problem_.max_num_blocks_per_seq)
       add_row("wrong-table-row",
-              "rows of the block table are taken to be " + std::to_string(needed) +
-                  " entries wide, and they are " + std::to_string(problem_.max_num_blocks_per_seq),
+              "rows of the block table are taken to be " + width(needed) + " wide, and they are " +
+                  std::to_string(problem_.max_num_blocks_per_seq),
               {first, first + pages_});
     std::vector<std::int32_t> identity(pages_);
     std::iota(identity.begin(), identity.end(), 0);

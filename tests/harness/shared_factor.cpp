@@ -133,12 +133,13 @@ class FactorMistakes {
     };
     const auto here = (e_.attention.weights.array() == 0).count();
     if (here > 0)
-      add_zeros(
-          "sparse-logit-zero",
-          "the " + std::to_string(here) +
-              " tokens that block-sparse attention leaves out are counted in the denominator, "
-              "as logits of 0",
-          left_out);
+      add_zeros("sparse-logit-zero",
+                here == 1 ? "the token that block-sparse attention leaves out is counted in the "
+                            "denominator, as a logit of 0"
+                          : "the " + std::to_string(here) +
+                                " tokens that block-sparse attention leaves out are counted in the "
+                                "denominator, as logits of 0",
+                left_out);
   }
 
   void slots_past_the_end() {
@@ -149,8 +150,9 @@ class FactorMistakes {
     const int here = e_.slots.own() - e_.seq_len();
     if (here > 0)
       add_zeros("padding-in-denominator",
-                "the " + std::to_string(here) +
-                    " slots of the tail are counted in the denominator, as logits of 0",
+                here == 1 ? "the slot of the tail is counted in the denominator, as a logit of 0"
+                          : "the " + std::to_string(here) +
+                                " slots of the tail are counted in the denominator, as logits of 0",
                 [=](const MultipleOfReference& row) { return double(tail(row)); });
     // Where there is no such slot, what is counted is something else.
     if (here > 1)

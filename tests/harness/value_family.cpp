@@ -4,6 +4,7 @@
 #include "reference/number_range.h"
 #include "tests/harness/case_builder.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/normal_numbers.h"
 #include "tests/harness/random.h"
 
@@ -261,7 +262,7 @@ void lean_keys(DecodeProblem& problem, const ValueFamily& family) {
                                          : static_cast<int>(random.below(seq_len));
     if (needle >= seq_len)
       throw InputError("the needle is token " + std::to_string(needle) + ", but sequence " +
-                       std::to_string(seq) + " has " + std::to_string(seq_len) + " tokens");
+                       std::to_string(seq) + " has " + counted(seq_len, "token"));
     for (int token = 0; token < seq_len; ++token) {
       double logit = random.normal();
       // A few heavy tokens among light ones; the last one always, where page edges are.

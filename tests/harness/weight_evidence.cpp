@@ -58,6 +58,18 @@ bool Evidence::are_all_multiples(
   });
 }
 
+bool Evidence::are_explained_by_tokens(const Eigen::VectorXd& weights) const {
+  const double heavy = reference.weights.maxCoeff() / 16;
+  double relative_bound = 0;
+  for (int token = 0; token < seq_len(); ++token)
+    if (reference.weights[token] >= heavy)
+      relative_bound = std::max(relative_bound, reference.bound[token] / reference.weights[token]);
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(got().size());
+  expected.head(weights.size()) = weights;
+  return are_explained_by(expected,
+                          2 * (relative_bound * expected.array() + reference.bound.array()));
+}
+
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
                          const RecoveredWeights& recovered, const KernelTraits& kernel,
                          std::vector<MultipleOfReference> multiples) {

@@ -68,6 +68,9 @@ struct Evidence {
   /// the mistake says nothing of.
   bool are_all_multiples(
       const std::function<std::optional<double>(const MultipleOfReference& row)>& factor_of) const;
+  /// The same of weights that the sequence's own tokens alone have, [seq_len], within the relative
+  /// error that the arithmetic allows a token of some weight.
+  bool are_explained_by_tokens(const Eigen::VectorXd& weights) const;
   /// Whether nothing but the sequence's own tokens weighs.
   bool is_within_sequence() const {
     const Eigen::Index others = got().size() - seq_len();

@@ -118,6 +118,7 @@ const Expected kExpected[] = {
     {Mistake::table_ignored_for_keys, "table-ignored"},
     {Mistake::table_ignored_for_values, "table-ignored"},
     {Mistake::dot_of_lane_0, "dimensions-lost"},
+    {Mistake::dot_of_page, "sum-over-warp"},
     {Mistake::sum_of_lane_0, "part-in-denominator"},
 };
 
@@ -248,6 +249,25 @@ TEST(DiagnosisTest, WeightThatSitsElsewhereIsNamed) {
                       " (sequence 1's)"),
             std::string::npos)
       << text;
+}
+
+/// On one page, tokens of one weight may come of either; a longer sequence tells them apart.
+TEST(DiagnosisTest, MistakesWithEqualWeightsAreBothNamed) {
+  PlainDevice device;
+  for (const auto& [mistake, cause] : {std::pair(Mistake::keys_ignored, "keys-ignored"),
+                                       std::pair(Mistake::dot_of_page, "sum-over-warp")}) {
+    const Stage stage = plain_stage(mistake, {ScalarType::f32});
+    KernelUnderTest kernel(stage, device);
+    const CaseSpec spec = make_case(ScalarType::f32, {1, 1, 64, 16}, {9, 40}, "normal", 1);
+    const Diagnosis diagnosis = diagnose(kernel, build_case(spec).problem, 0, 0);
+    EXPECT_TRUE(diagnosis.has_several_causes()) << diagnosis.text;
+    for (const char* part : {"; likely cause: either the keys, or the query, do not count",
+                             ", or the dot products of a page's tokens are added"})
+      EXPECT_NE(diagnosis.text.find(part), std::string::npos) << diagnosis.text;
+    const auto results = run_checks(kernel, {{"reference"}, {spec}, 1});
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_EQ(results[0].verdict.cause, cause) << results[0].verdict.message;
+  }
 }
 
 TEST(DiagnosisTest, ALargeCaseIsLeftAlone) {

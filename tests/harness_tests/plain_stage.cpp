@@ -199,12 +199,25 @@ class PlainAttention {
     return dim / (16 / (lanes * bytes_of(a_.scalar))) % lanes == 0;
   }
 
-  float logit_of(const Token& token, const std::vector<float>& query, int seq, int head,
-                 int kv_head) const {
+  float dot_product(const Token& token, const std::vector<float>& query, int kv_head) const {
     float dot = 0;
     for (int dim = 0; dim < a_.head_size; ++dim)
       if (!has(Mistake::dot_of_lane_0) || is_of_lane_0(dim))
         dot += query[dim] * key(token, kv_head, dim);
+    return dot;
+  }
+
+  float sum_over_page(Token token, const std::vector<float>& query, int kv_head) const {
+    float sum = 0;
+    for (token.offset = 0; token.offset < a_.block_size; ++token.offset)
+      sum += dot_product(token, query, kv_head);
+    return sum;
+  }
+
+  float logit_of(const Token& token, const std::vector<float>& query, int seq, int head,
+                 int kv_head) const {
+    float dot = dot_product(token, query, kv_head);
+    if (has(Mistake::dot_of_page)) dot = sum_over_page(token, query, kv_head);
     if (has(Mistake::keys_ignored)) dot = 0;
     const float k_scale = has(Mistake::k_scale_dropped) ? 1.0F : a_.k_scale;
     float logit = (has(Mistake::no_scale) ? 1.0F : a_.scale) * (k_scale * dot);
@@ -479,6 +492,7 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::table_ignored_for_keys, "table_ignored_for_keys", {"block-permutation"}},
       {Mistake::table_ignored_for_values, "table_ignored_for_values", {"block-permutation"}},
       {Mistake::dot_of_lane_0, "dot_of_lane_0", {"reference"}},
+      {Mistake::dot_of_page, "dot_of_page", {"reference"}},
       {Mistake::sum_of_lane_0, "sum_of_lane_0", {"probability-mass"}},
       {Mistake::values_clamped, "values_clamped", {"value-linearity"}},
       {Mistake::output_carried_over, "output_carried_over", {"value-linearity", "determinism"}},

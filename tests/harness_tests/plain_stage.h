@@ -77,6 +77,7 @@ enum class Mistake {
   table_ignored_for_keys,
   table_ignored_for_values,
   dot_of_lane_0,  ///< the lanes of a thread group are not added: dimensions of the others are lost
+  dot_of_page,    ///< the dot products of a page's tokens are added to one another
   sum_of_lane_0,  ///< the lanes of a warp are not added: the sum has every 32nd token
   // values and addresses
   values_clamped,       ///< to +-2

@@ -60,7 +60,7 @@ behind questions 'answered what cannot be' <<<'void hostile() { for (;;) write(4
 behind garbage 'answered what cannot be' <<<'void hostile() { for (;;) write(4, "99999999", 8); }'
 behind deaf 'would hear no more' <<<'void hostile() { close(3); close(4); for (;;) poll(nullptr, 0, 1000); }'
 # What it defines takes the place of nothing in its process: this is what brings its data in.
-behind replaces 'FAILED: single-token' <<'CODE'
+behind replaces 'FAILED: writes-only-output, in step single-token' <<'CODE'
 namespace std {
 template <> __attribute__((noinline)) inline void vector<char>::_M_default_append(size_t) { for (;;) {} }
 }

@@ -215,6 +215,24 @@ CODE
 solution_with keeps <<<'  static volatile float kept[64]; kept[threadIdx.x % 64] = weights[0];'
 solution_with keeps_pointers <<<'  static const void* volatile kept[2] = {"", ""}; kept[threadIdx.x % 2] = weights;'
 
+# Behind the rules on the text: code before main() beside the instrumentation's own, in its section.
+outside early_print <<'CODE'
+namespace paged::lab {
+__attribute__((constructor(99))) void early() { printf("early"); }
+}
+CODE
+before_main_is_seen() { # of $folder
+  "$lab" check "$folder" --without-text-rules --one-kernel --no-gpu >"$work/said" || true
+  grep -qF 'it has code that runs before or after the program (.init_array.00099)' "$work/said" ||
+    complain "$folder: code before main() is not seen: $(cat "$work/said")"
+}
+before_main_is_seen
+if [ "$(uname -m)" = x86_64 ]; then
+  folder="$work/s/before_main"
+  before_main_is_seen
+fi
+rm -r "$work/s/early_print"
+
 # Folders that no lab is known of must not end the grading of the others.
 mkdir "$work/s/nameless" "$work/s/unknown"
 echo no_such_lab >"$work/s/unknown/lab.txt"

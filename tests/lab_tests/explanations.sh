@@ -34,8 +34,23 @@ edit "$(file_of "$work/no_k_scale")" 's/(t.k_scale \* dot)/dot/'
 "$lab" new 2 "$work/layout" --solution >"$work/new"
 edit "$(file_of "$work/layout")" \
   's/key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)/token_in_page * kHeadSize + dim/'
+"$lab" new 1 "$work/prints" >"$work/new"
+fill_hole "$(file_of "$work/prints")" <<<'  for (int i = 0; i < task.seq_len; ++i) printf("page %d, = %s\n", i / t.block_size, "x = 1");'
+cp -r "$work/race" "$work/not_utf8"
+iconv -t UTF-16LE <"$(file_of "$work/race")" >"$(file_of "$work/not_utf8")"
+cp -r "$work/race" "$work/nothing"
+: >"$(file_of "$work/nothing")"
+cp -r "$work/race" "$work/binary"
+cp "$lab" "$work/binary/stages/stage_01_naive_paged_gather.cu"
+truncate -s 100K "$work/binary/stages/stage_01_naive_paged_gather.cu"
 tell starter --hint 1
 tell empty
+wait
+tell prints --hint 1
+tell not_utf8
+wait
+tell nothing
+tell binary
 wait
 tell layout --hint 1
 tell race --hint 2
@@ -55,25 +70,51 @@ expect_told starter "^$hole is still as it was given: .* $failed $must_hold The 
 expect_told starter ' 0: the token has no weight, .* step result points single-token FAILED 0 of 10 not '
 not_tried='not tried: reference, .*, transactions \(90 points\)'
 expect_told starter " $not_tried Hint 1: Two steps lead from a token to its page"
+expect_told empty " A hint: bash walkthroughs/lab.sh check $work/empty --hint 1 \$"
 [ "$(grep -c 'not tried' "$work/starter.out")" -eq 1 ] ||
   complain "steps that were not tried take several lines"
-expect_told layout 'likely cause: keys are read as \[block_size, head_size\].* Hint 1: A page.s keys lie as'
+expect_told layout 'Likely cause: keys are read as \[block_size, head_size\].* Hint 1: A page.s keys lie as'
 expect_told empty '^The hole .* has no code in it: yours goes there'
+expect_told prints "^The hole .stage_01_naive_paged_gather.cu, line [0-9]+. has code that only prints: .* Hint 1: Two steps lead from a token to its page"
+expect_told not_utf8 '^stage_01_naive_paged_gather.cu is UTF-16; save it as UTF-8 .* mend the above first. $'
+expect_told nothing '^stage_01_naive_paged_gather.cu is empty '
+expect_told binary '^stage_01_naive_paged_gather.cu is no text, but a program'
 expect_told bug '^The files are still as they were given'
 ! grep -q 'as it was given' "$work/race.out" || complain "a hole with code is said to be untouched"
 
 # A finding is told as what it is, and so is its hint; the ladder follows.
-expect_told race '^FAILED: single-token. Two threads use the same bytes .* What must hold: No two thr'
-expect_told race 'must hold: No two threads access .* data race at stage_01_naive_paged_gather.cu:[0-9]+ '
+expect_told race '^FAILED: no-race, in step single-token. Two threads use the same bytes .* What must hold in every step: No two thr'
+expect_told race 'in every step: No two threads access .* data race at stage_01_naive_paged_gather.cu:[0-9]+ '
+# What was found, where, what it does to the result; then what to do; then how to learn more.
+expect_told race 'data race at .* seen in the result: .* What to do: put __syncthreads.. between .* of its own More on it: '
 expect_told race 'data race at .* explain no-race '
 expect_told race 'Hint 1: Each weight belongs to one thread.* Hint 2: Two steps lead from a token to its '
-expect_told overflow '^FAILED: single-token. A write past a local array, or too deep a recursion. '
-expect_told overflow ' stack overflow at stage_01_naive_paged_gather.cu:[0-9]+ .*: check the array.s index'
+expect_told overflow '^FAILED: in-bounds, in step single-token. A write past a local array, or too deep a recursion. '
+expect_told overflow ' stack overflow at stage_01_naive_paged_gather.cu:[0-9]+ .* What to do: check the index of each local array'
 expect_told no_k_scale '^FAILED: reference \(fp8\). A result is further from the reference than its bound'
 expect_told no_k_scale 'its bound allows. .* an fp8 cache \(e4m3\) .* 95 of 100 points'
 expect_told no_k_scale 'So many times its bound is no matter of rounding'
 expect_told no_k_scale ' Hint 1: An fp8 cache stores key / k_scale'
 expect_told bug '^.* FAILED: no-race. Two threads use .* data race at reduction.cuh'
+
+# Folders that are no place for a starter, and results that nobody could write, are refused at once.
+refuses() { # TEXT ARGUMENT...: of the program, with status 2
+  local status=0
+  "$lab" "${@:2}" >"$work/said" 2>&1 || status=$?
+  { [ "$status" -eq 2 ] && [ "$(wc -l <"$work/said")" -eq 1 ] && grep -qF -- "$1" "$work/said"; } ||
+    complain "${*:2}: expected '$1' and status 2, and got $status and: $(cat "$work/said")"
+}
+repository=$(cd "$(dirname "$0")/../.." && pwd)
+refuses "'$work/starter' is there already and not empty; name a new folder" new 1 "$work/starter"
+refuses "'$work/new' is there, as a file; name a new folder" new 1 "$work/new"
+refuses "is in the repository's own folder stages; name one beside it" new 1 "$repository/stages/mine"
+refuses "cannot be made: nothing can be written in '$work/new'" new 1 "$work/new/mine"
+refuses "cannot write '/proc/x': " check "$work/starter" --json /proc/x
+refuses "cannot write '/proc/x': " grade "$work/starter" --json /proc/x
+refuses "cannot write '/proc/x': " grade "$work/starter" --gradescope /proc/x
+refuses "cannot make the folder '/proc/x': " grade "$work/starter" "$work/race" --gradescope /proc/x
+# The commands of TASK.md can be copied as they are.
+grep -qxF "    bash walkthroughs/lab.sh check $work/starter" "$work/starter/TASK.md" || complain "TASK.md says no command"
 
 # Asked again, it is told without being tried; after an edit, and if asked to, it is tried.
 of_last='\(of the last check; nothing has changed since. --anew tries it again\)'
@@ -96,7 +137,21 @@ wait
 expect_told starter '^it does not compile .*not_declared'
 tell starter --hint 1
 wait
-expect_told starter '^it does not compile .*not_declared.* Hint 1: .* \(of the last check; '
+expect_told starter '^it does not compile .*not_declared.* Mend the first error first: .* \(of the last check; '
+expect_told starter 'Hints are about what a kernel computes. None was run yet: mend the above first. $'
+! grep -q 'Hint 1' "$work/starter.out" || complain "a hint beside a compile error"
+# What the compiler says is not wrapped: its caret stands below the place that it means. The path is
+# that of the student's own file.
+edit "$(file_of "$work/starter")" 's|^\( *\)weights.token. = not_declared.*|\1weights[token] = 1.0F + 2.0F + 3.0F + 4.0F + 5.0F + 6.0F + 7.0F + 8.0F + 9.0F + 10.0F + 11.0F + not_declared;|'
+tell starter
+wait
+error_line=$(grep -F 'not_declared;' "$work/starter.out") || complain "the line is broken"
+caret_line=$(grep -A1 -F 'not_declared;' "$work/starter.out" | tail -n 1)
+before=${error_line%%not_declared*}
+[ "${caret_line%%^*}" = "$(sed 's/[0-9]/ /g; s/[^| ]/ /g' <<<"$before")" ] ||
+  complain "the caret is elsewhere: $error_line$caret_line"
+grep -qE "^ *$work/starter/stages/stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: " "$work/starter.out" ||
+  complain "the error's path is not the student's: $(cat "$work/starter.out")"
 
 # One file for a folder, named by all of its digest, whatever other folders there are. Files that
 # are a month old go, and so does what is more than some hundreds.
@@ -141,7 +196,7 @@ cp -r "$work/race" "$work/no_program"
 tell endless --seconds-per-run 1
 PATH="$work/no_tool:$PATH" tell no_lines
 wait
-expect_told endless '^FAILED: single-token. The kernel did not answer. .* did not come to an end within 1 s'
+expect_told endless '^FAILED: endless, in step single-token. The kernel did not answer. What must hold in every step: .* did not come to an end within 1 s'
 expect_told no_lines ' data race in naive_paged_gather'
 tell endless --seconds-per-run 1
 tell no_lines

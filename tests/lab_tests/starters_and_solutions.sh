@@ -16,17 +16,17 @@ for bug in wrong-result race nan hang history; do
   "$lab" new "bug-$bug" "$work/bug_$bug" >"$work/new"
 done
 grade "$work"/starter_* "$work"/solution_* "$work"/bug_hang "$work"/bug_history "$work"/bug_race
-expect starter_01 '^  0 of 100 .*The hole .* is still as it was given: .*single-token: '
-expect starter_02 '^  0 of 100 .*reference: .*'
-expect starter_03 '^  0 of 100 .*single-token: '
-expect starter_04 '^  0 of 100 .*single-token: .* is 0'
-expect starter_05 '^  0 of 100 .*partition-invariance: '
+expect starter_01 '^  0 of 100 .*The hole .* is still as it was given: .*single-token on .*: '
+expect starter_02 '^  0 of 100 .*reference on .*: .*'
+expect starter_03 '^  0 of 100 .*single-token on .*: '
+expect starter_04 '^  0 of 100 .*single-token on .*: .* is 0'
+expect starter_05 '^  0 of 100 .*partition-invariance on .*: '
 for name in 02 03 04 05; do
   expect "solution_$name" '^100 of 100 '
 done
-expect bug_race '^  0 of 100 .*The files are still as they were given.*no-race: data race at reduction.cuh'
-expect bug_hang '^  0 of 100 .*no-barrier-divergence: '
-expect bug_history '^  5 of 100 .*alibi: '
+expect bug_race '^  0 of 100 .*The files are still as they were given.*no-race on .*: data race at reduction.cuh'
+expect bug_hang '^  0 of 100 .*no-barrier-divergence on .*: '
+expect bug_history '^  5 of 100 .*alibi on .*: '
 
 # A hint for a cause that there is not is found when the lab's file is read, and so is what was
 # meant.

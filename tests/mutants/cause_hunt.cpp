@@ -1,5 +1,6 @@
 #include "tests/mutants/cause_hunt.h"
 
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/likely_cause.h"
 
 #include <utility>
@@ -28,7 +29,7 @@ std::string complaint_about_unexplained(const Mutant& mutant, const Said& unexpl
   if (mutant.has_unexplained_weights)
     return "is said to have wrong weights that nothing explains, and has none";
   return "is said to have no wrong weights (" + mutant.why_no_cause + "), and has some in " +
-         std::to_string(unexplained.cases) + " cases, such as " + unexplained.example;
+         counted(unexplained.cases, "case") + ", such as " + unexplained.example;
 }
 
 }  // namespace

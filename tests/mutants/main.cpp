@@ -192,6 +192,7 @@ int run(const Options& options) {
   // Before anything is hunted: a document that is not there is no result of hours.
   for (const auto* files : {&options.written, &options.checked})
     for (const std::string& file : *files) content_of_input(file);
+  for (const std::string& file : options.written) OutputFile{file};
   const MutantReport report = options.merged.empty() ? hunt_all(options) : merged(options.merged);
   json.write(json_of(report));
   if (!json.takes_standard_output()) print(report, std::cout);

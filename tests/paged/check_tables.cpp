@@ -1,6 +1,7 @@
 #include "tests/paged/check_tables.h"
 
 #include "tests/harness/cause_ids.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
@@ -55,10 +56,6 @@ std::vector<Group> groups_of(const std::vector<CheckResult>& results) {
     first = last;
   }
   return groups;
-}
-
-std::string cases_text(int count) {
-  return std::to_string(count) + (count == 1 ? " case" : " cases");
 }
 
 /// "19", or "1 of 19" where trying was stopped.
@@ -129,7 +126,7 @@ std::string remark_on(const CheckResult& result, const std::string& shown_cause)
 void print_list(std::ostream& stream, const std::vector<Group>& groups,
                 const std::string& shown_cause, std::size_t columns) {
   const auto count_of = [](const Group& group) {
-    return std::to_string(group.surprises()) + " of " + cases_text(group.tried());
+    return std::to_string(group.surprises()) + " of " + counted(group.tried(), "case");
   };
   std::size_t id_width = 0, count_width = 0;
   for (const Group& group : groups) {
@@ -272,7 +269,7 @@ void print_not_tried(std::ostream& stream, const std::vector<NotTried>& not_trie
       add(left_out.invariant, left_out.reason);
       continue;
     }
-    const std::string cases = cases_text(left_out.cases_not_reached);
+    const std::string cases = counted(left_out.cases_not_reached, "case");
     add(left_out.invariant + " (" + cases + ")", left_out.reason.substr(cases.size() + 2));
   }
   // Of one invariant's cases, one is left out for its type, one for its size, ...: a line for all.
@@ -284,7 +281,7 @@ void print_not_tried(std::ostream& stream, const std::vector<NotTried>& not_trie
       reasons.push_back(left_out.reason);
   }
   for (const auto& [invariant, cases] : counts)
-    add(invariant + " (" + cases_text(cases) + ")",
+    add(invariant + " (" + counted(cases, "case") + ")",
         "of types, sizes or options that it does not declare; the first: " + reasons.front());
   if (!lines.empty()) stream << "\nnot tried:\n";
   for (const auto& [what, reason] : lines)
@@ -297,7 +294,7 @@ void print_left_out(std::ostream& stream, const Stage& stage,
   for (const CasesLeftOut& left_out : cases_left_out) cases += left_out.cases;
   if (cases > 0)
     stream << '\n'
-           << wrapped(title_of(stage) + ": " + cases_text(cases) +
+           << wrapped(title_of(stage) + ": " + counted(cases, "case") +
                           " of these invariants left out, for types and sizes that it is not "
                           "built for (paged list)",
                       0, text_columns());

@@ -4,11 +4,11 @@
 #include "tests/harness/case_file.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/one_line.h"
+#include "tests/harness/shell_word.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
 #include "tests/paged/commands.h"
 #include "tests/paged/options.h"
-#include "tests/paged/shell_word.h"
 
 #include <nlohmann/json.hpp>
 

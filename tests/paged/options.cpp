@@ -5,7 +5,7 @@
 #include "tests/harness/case_builder.h"
 #include "tests/harness/output_file.h"
 #include "tests/harness/plugin.h"
-#include "tests/paged/shell_word.h"
+#include "tests/harness/shell_word.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,7 @@
 // paged run: stages on cases, compared with the reference.
 #include "reference/input_error.h"
 #include "tests/harness/case_builder.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/npy.h"
@@ -56,8 +57,7 @@ void check(const RunRequest& request, const std::vector<const Stage*>& stages,
            const std::vector<CaseSpec>& specs, const DeviceLimits& limits) {
   if (request.output && stages.size() * specs.size() != 1)
     throw InputError("--output takes one stage and one case; this request has " +
-                     std::to_string(stages.size()) + " stages and " + std::to_string(specs.size()) +
-                     " cases");
+                     counted(stages.size(), "stage") + " and " + counted(specs.size(), "case"));
   if (request.output == "-")
     throw InputError("--output writes a file; only --json can be standard output (-)");
   if (request.output && request.json && same_file(*request.output, *request.json))

@@ -66,6 +66,13 @@ TEST_P(Planted, IsFoundIfAndOnlyIfItIsAMistake) {
       EXPECT_EQ(finding.location, marked_line(planted)) << to_string(finding);
     }
     EXPECT_FALSE(finding.advice.empty());
+    EXPECT_EQ(finding.advice.find("; "), std::string::npos) << "it is one part of a message";
+    // Who has no mbarrier is not told about them.
+    if (finding.kind == FindingKind::deadlock) {
+      EXPECT_EQ(finding.advice.find("mbarrier") == std::string::npos,
+                finding.message.find("mbarrier") == std::string::npos)
+          << to_string(finding);
+    }
     EXPECT_EQ(to_string(finding).find('\n'), std::string::npos);
   }
 }

@@ -1,14 +1,12 @@
 #include "walkthroughs/labs/case_words.h"
 
+#include "tests/harness/counted_noun.h"
+
 #include <algorithm>
 #include <vector>
 
 namespace paged::labs {
 namespace {
-
-std::string counted(int count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 bool follow_each_other(const std::vector<std::int32_t>& lengths) {
   for (std::size_t i = 1; i < lengths.size(); ++i)

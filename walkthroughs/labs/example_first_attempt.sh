@@ -6,9 +6,10 @@ case "${1:-}" in
   -*) sed -n '2,${/^#/!q;s/^# \{0,1\}//p}' "$0" && exit 0 ;;
 esac
 here=$(cd "$(dirname "$0")" && pwd)
-lab=${1:-$here/../../build/bin/paged_lab}
+lab=$(realpath "${1:-$here/../../build/bin/paged_lab}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$lab" new 2 "$folder/my_lab" --solution >/dev/null
-sed -i 's/dot = warp_sum<Groups::kGroupSize>(dot);.*/;/' "$folder/my_lab/kernels/thread_group_qk.cuh"
-"$lab" check "$folder/my_lab" --hint 1 --no-gpu | sed 's/ (built in .*//' # seconds differ each time
+cd "$folder"
+"$lab" new 2 my_lab --solution >/dev/null
+sed -i 's/dot = warp_sum<Groups::kGroupSize>(dot);.*/;/' my_lab/kernels/thread_group_qk.cuh
+"$lab" check my_lab --hint 1 --no-gpu | sed 's/ (built in .*//' # seconds differ each time

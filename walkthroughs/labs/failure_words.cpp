@@ -128,7 +128,8 @@ std::vector<std::string> topics_of_check(const CheckOutcome& check) {
 
 std::string what_failed(const std::string& invariant, const Verdict& verdict) {
   if (verdict.finding) return words_for(*verdict.finding);
-  const auto words = words_for_results().find(invariant);
+  const std::string& broken = verdict.broken_execution;
+  const auto words = words_for_results().find(broken.empty() ? invariant : broken);
   return words == words_for_results().end() ? "It does not hold." : words->second;
 }
 

@@ -1,5 +1,6 @@
 #include "walkthroughs/labs/grading_list.h"
 
+#include "tests/harness/message_parts.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
@@ -18,24 +19,34 @@ namespace {
 /// Longer names push their text to the next line.
 constexpr std::size_t kMostOfName = 30;
 
-/// What a course's list says of a submission: the first step that fails, and which others do.
+/// What ended a trial stands there a second time if a step was under way.
+bool is_message_of_a_step(const nlohmann::json& trial, const std::string& note) {
+  for (const nlohmann::json& check : trial.at("invariants"))
+    if (check.at("message") == note) return true;
+  return false;
+}
+
+/// What a course's list says of a submission: the first step that fails, on which case, and which
+/// others do.
 std::string summary_of(const nlohmann::json& trial) {
-  if (const std::string note = trial.at("note"); !note.empty())
+  if (const std::string note = trial.at("note");
+      !note.empty() && !is_message_of_a_step(trial, note))
     return note + first_error(trial.at("compiler"));
   std::string summary;
   std::string others;
-  const auto add = [&](const std::string& step, const std::string& message) {
+  const auto add = [&](const std::string& step, const std::string& case_name,
+                       const std::string& message) {
     if (summary.empty())
-      summary = step + ": " + message;
+      summary = step + (case_name.empty() ? "" : " on " + case_name) + ": " + message;
     else
       others += (others.empty() ? "" : ", ") + step;
   };
   for (const nlohmann::json& check : trial.at("invariants"))
     if (check.at("tried").get<bool>() && !check.at("held").get<bool>())
-      add(check.at("step"), check.at("message"));
+      add(check.at("step"), check.at("case"), check.at("message"));
   const nlohmann::json& transactions = trial.at("transactions");
   if (transactions.at("tried").get<bool>() && !transactions.at("held").get<bool>())
-    add("transactions", transactions.at("hint"));
+    add("transactions", "", transactions.at("hint"));
   return others.empty() ? summary : summary + " (also failed: " + others + ")";
 }
 
@@ -91,7 +102,7 @@ std::string entry_of(const nlohmann::json& trial, const std::string& listed, std
   for (const std::string& part :
        {trial.at("warning").get<std::string>(), trial.at("untouched").get<std::string>(),
         summary_of(trial), trial.at("remark").get<std::string>()})
-    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+    add_part(text, part);
   if (text.empty()) return points + name.substr(0, name.find_last_not_of(' ') + 1) + '\n';
   if (name.size() > width)
     return points + name + '\n' + wrapped(text, "            ", text_columns());
@@ -104,8 +115,8 @@ std::string warning_about(const std::vector<nlohmann::json>& others, std::size_t
     names += (names.empty() ? "" : ", ") + name_of_submission(trial.at("submission")) + " (" +
              trial.at("other_lab").get<std::string>() + ")";
   return wrapped("lab.sh: warning: " + std::to_string(others.size()) + " of " +
-                     std::to_string(all) + " submissions were graded as " +
-                     others.front().at("lab").get<std::string>() +
+                     std::to_string(all) + (all == 1 ? " submission was" : " submissions were") +
+                     " graded as " + others.front().at("lab").get<std::string>() +
                      ", and their lab.txt names another lab: " + names +
                      ". Is --lab right? Without it each is graded as the lab that it names.",
                  "", text_columns());

@@ -1,8 +1,10 @@
 // paged_lab: makes a lab's starter, checks a student's folder, grades many. See README.md.
 #include "reference/input_error.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/json_report.h"
 #include "tests/harness/one_line.h"
+#include "tests/harness/output_file.h"
 #include "tests/harness/text_table.h"
 #include "walkthroughs/labs/gpu_time.h"
 #include "walkthroughs/labs/gradescope.h"
@@ -89,8 +91,9 @@ struct CheckOptions {
   bool one_kernel = false;        ///< for tests of what more kernels have nothing to do with
   bool no_gpu = false;
   bool compile_for_gpu = false;
-  bool without_rules = false;   ///< for tests of what stands behind the rules
-  bool without_filter = false;  ///< and of what holds where a system has no filter
+  bool without_rules = false;       ///< for tests of what stands behind the rules
+  bool without_text_rules = false;  ///< and behind those on the text
+  bool without_filter = false;      ///< and of what holds where a system has no filter
 };
 
 bool is_filtered(const CheckOptions& options) {
@@ -135,7 +138,7 @@ std::string beginning_of(const std::string& printed) {
   constexpr std::size_t kMost = std::size_t{kShownKiB} * 1024;
   return printed.size() <= kMost ? printed
                                  : printed.substr(0, kMost) + "\n(and " +
-                                       std::to_string(printed.size() - kMost) + " bytes more)\n";
+                                       counted(printed.size() - kMost, "more byte") + ")\n";
 }
 
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
@@ -176,8 +179,8 @@ TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submi
   const RememberedResult memory(
       options.folder, kit, lab, submission,
       std::to_string(options.seed) + " " + std::to_string(lab.limits.seconds_per_run) + " " +
-          (options.without_rules ? "r" : "") + (is_filtered(options) ? "f" : "") +
-          (options.one_kernel ? "o" : ""));
+          (options.without_rules ? "r" : "") + (options.without_text_rules ? "t" : "") +
+          (is_filtered(options) ? "f" : "") + (options.one_kernel ? "o" : ""));
   if (!options.anew && !options.remember_nothing)
     if (std::optional<TrialOutcome> known = memory.read()) {
       known->submission = options.folder;  // as it is spelt now
@@ -203,7 +206,9 @@ int check(const CheckOptions& options) {
   Lab lab = find_lab(options.lab.empty() ? lab_of_folder(folder) : options.lab);
   if (options.seconds_per_run) lab.limits.seconds_per_run = *options.seconds_per_run;
   if (options.one_kernel) lab.instances = InstanceList::mutant;
-  const Rules rules = options.without_rules ? Rules::off : Rules::on;
+  const Rules rules = options.without_rules        ? Rules::off
+                      : options.without_text_rules ? Rules::on_symbols_alone
+                                                   : Rules::on;
   JsonFile json(options.json);
   TrialOutcome outcome = untried(lab, options.folder);
   const Kit kit = read_kit();
@@ -239,15 +244,18 @@ struct GradeOptions {
   std::optional<std::string> gradescope;
 };
 
+/// Gradescope's files, before anything is graded: one that cannot be written is no result of hours.
 /// One submission: the file itself. Several: a folder of files, each named after its submission.
-void write_gradescope(const std::string& target, const std::vector<nlohmann::json>& trials) {
-  if (trials.size() == 1)
-    return OutputFile(target).commit(gradescope_of(trials.front()).dump(2) + "\n");
-  std::filesystem::create_directories(target);
-  for (const nlohmann::json& trial : trials)
-    OutputFile(std::filesystem::path(target) /
-               (name_of_submission(trial.at("submission")) + ".json"))
-        .commit(gradescope_of(trial).dump(2) + "\n");
+std::vector<OutputFile> gradescope_files(const std::string& target,
+                                         const std::vector<std::string>& submissions) {
+  if (submissions.size() == 1) return {OutputFile(target)};
+  std::error_code error;
+  std::filesystem::create_directories(target, error);
+  if (error) throw InputError("cannot make the folder '" + target + "': " + error.message());
+  std::vector<OutputFile> files;
+  for (const std::string& submission : submissions)
+    files.emplace_back(std::filesystem::path(target) / (name_of_submission(submission) + ".json"));
+  return files;
 }
 
 /// Files are named after the last part of a path: two of one name would be one file.
@@ -271,6 +279,8 @@ int grade_all(const GradeOptions& options) {
   request.one_kernel = options.one_kernel;
   request.jobs = options.jobs;
   JsonFile json(options.json);
+  std::vector<OutputFile> gradescope;
+  if (options.gradescope) gradescope = gradescope_files(*options.gradescope, options.folders);
   read_kit();
   const bool quiet = json.takes_standard_output();
   const std::vector<std::string> names = listed_names(options.folders);
@@ -289,7 +299,8 @@ int grade_all(const GradeOptions& options) {
         if (!quiet) std::cout << entry_of(trial, name, width_of(names)) << std::flush;
       });
   json.write({{"submissions", trials}});
-  if (options.gradescope) write_gradescope(*options.gradescope, trials);
+  for (std::size_t i = 0; i < gradescope.size(); ++i)
+    gradescope[i].commit(gradescope_of(trials[i]).dump(2) + "\n");
   if (!others.empty()) std::cerr << warning_about(others, trials.size());
   if (ran && !shut_off)
     std::cerr
@@ -336,6 +347,7 @@ void add_commands(CLI::App& program, int& status) {
       ->type_name("FILE");
   add_seconds_per_run(*command, checked->seconds_per_run);
   command->add_flag("--without-rules", checked->without_rules)->group("");
+  command->add_flag("--without-text-rules", checked->without_text_rules)->group("");
   command->add_flag("--without-filter", checked->without_filter)->group("");
   command->add_flag("--one-kernel", checked->one_kernel)->group("");
   command->add_flag("--remember-nothing", checked->remember_nothing)->group("");

@@ -4,25 +4,43 @@
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
 
-#include <algorithm>
 #include <sstream>
 
 namespace paged::labs {
+namespace {
 
-std::string wrapped_lines(const std::string& text, std::size_t most) {
+const char* const kIndent = "    ";
+
+std::string whole(const std::string& line) { return kIndent + one_line(line) + '\n'; }
+
+/// Blanks at its beginning are kept where it fits.
+std::string broken(const std::string& line) {
+  if (columns_of(whole(line)) <= text_columns() + 1) return whole(line);  // and the line end
+  return wrapped(line, kIndent, text_columns());
+}
+
+template <typename Show>
+std::string shown_lines(const std::string& text, std::size_t most, Show show) {
   std::istringstream lines(text);
   std::string result;
   std::size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    if (count >= most) continue;
-    // Blanks at the beginning are kept: the compiler points at a place by them.
-    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-    const bool fits = 4 + columns_of(one_line(line)) <= text_columns();
-    result +=
-        fits ? "    " + one_line(line) + '\n' : wrapped(line.substr(begin), "    ", text_columns());
-  }
-  if (count > most) result += "    (and " + std::to_string(count - most) + " lines more)\n";
+  for (std::string line; std::getline(lines, line); ++count)
+    if (count < most) result += show(line);
+  const std::size_t more = count > most ? count - most : 0;
+  if (more > 0)
+    result += kIndent + ("(and " + std::to_string(more)) +
+              (more == 1 ? " line more)\n" : " lines more)\n");
   return result;
+}
+
+}  // namespace
+
+std::string wrapped_lines(const std::string& text, std::size_t most) {
+  return shown_lines(text, most, broken);
+}
+
+std::string whole_lines(const std::string& text, std::size_t most) {
+  return shown_lines(text, most, whole);
 }
 
 }  // namespace paged::labs

@@ -9,4 +9,8 @@ namespace paged::labs {
 /// how many are left out.
 std::string wrapped_lines(const std::string& text, std::size_t most);
 
+/// The same without a line end that is not there: what a compiler says points at places of the line
+/// above.
+std::string whole_lines(const std::string& text, std::size_t most);
+
 }  // namespace paged::labs

@@ -5,9 +5,9 @@
 
 namespace paged::labs {
 
-/// Whether a submission is held to the rules on its text and on its symbols. They are off only in
-/// tests of what holds without them.
-enum class Rules { on, off };
+/// Which rules a submission is held to: those on its text and on its symbols. Fewer only in tests of
+/// what holds without them.
+enum class Rules { on, on_symbols_alone, off };
 
 /// Throws InputError, with file and line, for what no kernel needs and what would get round the
 /// checks: preprocessor directives other than `#pragma unroll` and those of `original`; assembly;
@@ -18,6 +18,10 @@ enum class Rules { on, off };
 /// @param lines_before  of the text in its file
 void check_source(const std::string& text, const std::string& original, const std::string& file,
                   std::size_t lines_before);
+
+/// Whether code does nothing but print: it calls printf, puts or putchar, and neither assigns,
+/// declares nor calls anything else outside of the heads of its loops.
+bool only_prints(const std::string& text);
 
 /// The line, counted from 1, on which a word stands in a text's code; 0 if it does not. Comments
 /// and literals are no code.

@@ -2,15 +2,20 @@
 
 #include "reference/input_error.h"
 #include "tests/harness/case_builder.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/named_cases.h"
 #include "tests/harness/output_file.h"
+#include "tests/harness/shell_word.h"
 #include "tests/harness/source_edit.h"
 #include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/case_words.h"
 #include "walkthroughs/labs/hole.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <system_error>
 
 namespace paged::labs {
 namespace {
@@ -45,10 +50,6 @@ std::string starter_text(const Lab& lab, const LabFile& file, StarterKind kind) 
   return text_of(with_hole_filled(lines, hole, content_of_hole(lab, lines, hole)));
 }
 
-std::string points(int count) {
-  return std::to_string(count) + (count == 1 ? " point" : " points");
-}
-
 /// A paragraph of Markdown, or an item of a list.
 std::string paragraph(const std::string& text, const std::string& first = "") {
   return wrapped(text, first, kPageColumns);
@@ -58,7 +59,7 @@ std::string points_of(const Lab& lab) {
   std::string text;
   for (const LabCheck& check : lab.checks)
     text +=
-        paragraph(points(check.points) + ", `" + check.step + "`" +
+        paragraph(counted(check.points, "point") + ", `" + check.step + "`" +
                       (check.alone ? " (alone)" : "") + ": " + find_invariant(check.id).statement,
                   "- ");
   std::string counts;
@@ -67,7 +68,7 @@ std::string points_of(const Lab& lab) {
     std::replace(name.begin(), name.end(), '_', ' ');
     counts += (counts.empty() ? "" : ", ") + name;
   }
-  return text + paragraph(points(lab.transactions.points) +
+  return text + paragraph(counted(lab.transactions.points, "point") +
                               ", transactions: no more than the stage's own " + counts + ".",
                           "- ");
 }
@@ -78,7 +79,24 @@ std::string first_case_in_words(const Lab& lab) {
   return "`" + spec.name + "` is " + in_words(build_case(spec).problem) + ".";
 }
 
-std::string task_of(const Lab& lab) {
+/// The folder as commands name it that are given in the repository's root.
+std::string folder_from_root(const std::filesystem::path& folder) {
+  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+  const std::filesystem::path inside = whole.lexically_relative(PAGED_SOURCE_ROOT);
+  const bool is_inside = !inside.empty() && *inside.begin() != "..";
+  return shell_word((is_inside ? inside : whole).string());
+}
+
+std::string commands_on(const std::string& folder) {
+  return "\nTo have it built, tried and explained, in the repository's folder:\n\n"
+         "    bash walkthroughs/lab.sh check " +
+         folder +
+         "\n\nThe same with a hint; 2, 3 and 4 say more:\n\n"
+         "    bash walkthroughs/lab.sh check " +
+         folder + " --hint 1\n\n";
+}
+
+std::string task_of(const Lab& lab, const std::string& folder) {
   std::string text = "# " + lab.title + "\n\n";
   for (const std::string& part : lab.task) text += paragraph(part) + "\n";
   if (lab.has_hole())
@@ -97,12 +115,7 @@ std::string task_of(const Lab& lab) {
         (file.first.empty() ? ""
                             : ", between `// [" + file.first + "]` and `// [/" + file.last + "]`") +
         "\n";
-  text +=
-      "\nFrom the folder of the repository, DIR being this one:\n\n"
-      "    bash walkthroughs/lab.sh check DIR              # builds it, tries it, explains what "
-      "fails\n"
-      "    bash walkthroughs/lab.sh check DIR --hint 1     # the same with a hint; 2, 3 and 4 say "
-      "more\n\n";
+  text += commands_on(folder);
   text += paragraph("What fails is shown on a case, in these words: " + first_case_in_words(lab)) +
           "\n## Points\n\n";
   return text +
@@ -125,13 +138,34 @@ std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kin
   return files;
 }
 
+void check_new_folder(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  const std::string name = "'" + folder.string() + "'";
+  std::error_code error;
+  const bool is_there = fs::exists(fs::symlink_status(folder, error));
+  const bool is_folder = fs::is_directory(folder, error);
+  if (is_there && (!is_folder || !fs::is_empty(folder, error)))
+    throw InputError(name +
+                     (is_folder ? " is there already and not empty" : " is there, as a file") +
+                     "; name a new folder");
+  const fs::path inside =
+      fs::weakly_canonical(fs::absolute(folder), error).lexically_relative(PAGED_SOURCE_ROOT);
+  for (const char* own :
+       {"build", "docs", "kernels", "reference", "stages", "tests", "walkthroughs"})
+    if (!inside.empty() && *inside.begin() == own)
+      throw InputError(name + " is in the repository's own folder " + own +
+                       "; name one beside it, such as my_lab");
+  fs::path parent = fs::absolute(folder).lexically_normal();
+  while (!parent.empty() && !fs::exists(parent, error)) parent = parent.parent_path();
+  if (!fs::is_directory(parent, error) || access(parent.c_str(), W_OK | X_OK) != 0)
+    throw InputError(name + " cannot be made: nothing can be written in '" + parent.string() + "'");
+}
+
 void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKind kind) {
-  if (std::filesystem::exists(folder) &&
-      (!std::filesystem::is_directory(folder) || !std::filesystem::is_empty(folder)))
-    throw InputError("'" + folder.string() + "' is there already and not empty; name a new folder");
+  check_new_folder(folder);
   const std::map<std::string, std::string> files = starter_files(lab, kind);
   for (const auto& [path, text] : files) write_text(folder / path, text);
-  write_text(folder / "TASK.md", task_of(lab));
+  write_text(folder / "TASK.md", task_of(lab, folder_from_root(folder)));
   write_text(folder / "lab.txt", lab.name + "\n");
 }
 

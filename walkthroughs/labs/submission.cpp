@@ -1,11 +1,13 @@
 #include "walkthroughs/labs/submission.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/outside_changes.h"
 #include "walkthroughs/labs/starter.h"
+#include "walkthroughs/labs/text_kind.h"
 
 #include <algorithm>
 
@@ -48,8 +50,7 @@ std::string what_there_is(const fs::path& folder) {
   std::string text = "it has ";
   for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i)
     text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kMostNamed)
-    text += " and " + std::to_string(names.size() - kMostNamed) + " files more";
+  if (names.size() > kMostNamed) text += " and " + counted(names.size() - kMostNamed, "more file");
   return text;
 }
 
@@ -60,7 +61,11 @@ std::string read_file(const fs::path& file, const fs::path& folder) {
   if (fs::file_size(file) > kMostBytes)
     throw InputError("'" + file.string() + "' has more than " + std::to_string(kMostBytes / 1024) +
                      " KB");
-  return content_of_input(file);
+  std::string content = content_of_input(file);
+  if (content.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);  // some editors' mark of UTF-8
+  if (const std::string why = objection_to_text(content); !why.empty())
+    throw InputError(file.filename().string() + " " + why);
+  return content;
 }
 
 std::string line_directive(std::size_t line, const fs::path& file) {
@@ -73,20 +78,24 @@ std::string line_directive(std::size_t line, const fs::path& file) {
   return "#line " + std::to_string(line) + " \"" + name + "\"";
 }
 
-/// "" or that the hole has the code that was handed out, or none.
+/// "" or that the hole has the code that was handed out, or none, or none that computes.
 std::string untouched_hole(const LabFile& file, const std::string& starter, const OwnLines& own) {
   const std::vector<std::string> given = lines_of(starter);
   const Hole hole = find_hole(given, file);
   const std::vector<std::string> code = code_in(lines_of(own.text));
-  const std::string place = "The hole (" + own.file +
-                            (own.last < own.first ? ", line " + std::to_string(own.first - 1)
-                                                  : ", lines " + std::to_string(own.first) +
-                                                        " to " + std::to_string(own.last)) +
-                            ")";
+  const std::size_t first = own.last < own.first ? own.first - 1 : own.first;  // none: the marker's
+  const std::string lines =
+      own.last > own.first ? "lines " + std::to_string(first) + " to " + std::to_string(own.last)
+                           : "line " + std::to_string(first);
+  const std::string place = "The hole (" + own.file + ", " + lines + ")";
   const auto at = [&](std::size_t i) { return given.begin() + static_cast<std::ptrdiff_t>(i); };
   if (code == code_in({at(hole.opening + 1), at(hole.closing)}))
     return place + " is still as it was given: your code goes there.";
-  return code.empty() ? place + " has no code in it: yours goes there." : "";
+  if (code.empty()) return place + " has no code in it: yours goes there.";
+  return only_prints(own.text)
+             ? place + " has code that only prints: nothing is stored where the " +
+                   "rest of the kernel looks for it."
+             : "";
 }
 
 /// The source with the student's hole in it.
@@ -109,6 +118,9 @@ std::string with_own_hole(const LabFile& file, const fs::path& own_file,
   std::vector<std::string> merged = with_hole_filled(source, hole, content);
   merged[hole.opening] = line_directive(own_hole.opening + 2, own_file);
   merged[hole.opening + content.size() + 1] = line_directive(own_hole.closing + 2, own_file);
+  // What stands before the hole is the student's file to who reads a message, too.
+  const std::size_t first = std::max(own_hole.opening + 1, hole.opening + 1) - hole.opening;
+  merged.insert(merged.begin(), line_directive(first, own_file));
   return text_of(merged);
 }
 
@@ -157,7 +169,7 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
       continue;
     }
     if (rules == Rules::on) check_source(own_text, given, own_file.filename().string(), 0);
-    submission.files[file.path] = own_text;
+    submission.files[file.path] = line_directive(1, own_file) + "\n" + own_text;
     submission.own_lines.push_back(
         {fs::path(file.path).filename().string(), 1, lines_of(own_text).size(), own_text});
     all_as_given = all_as_given && code_in(lines_of(own_text)) == code_in(lines_of(given));

@@ -22,7 +22,7 @@ struct OwnLines {
 struct Submission {
   std::map<std::string, std::string> files;
   std::string note;       ///< "" or what the student should know, one line
-  std::string untouched;  ///< "" or that it is what was handed out, one line
+  std::string untouched;  ///< "" or that it is what was handed out, or only prints, one line
   std::vector<OwnLines> own_lines;
 };
 

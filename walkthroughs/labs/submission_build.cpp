@@ -101,8 +101,9 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   write_text(unit, "#include \"kernels/simt/watched_copies.h\"\n" + unit_text(lab));
   std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
-  append(command, {"-w", "-fmax-errors=5", "-fdiagnostics-color=never", "-c", unit.string(), "-o",
-                   object.string()});
+  // How the stage came to instantiate the kernel is not what a student looks for.
+  append(command, {"-w", "-fmax-errors=5", "-ftemplate-backtrace-limit=1",
+                   "-fdiagnostics-color=never", "-c", unit.string(), "-o", object.string()});
   run_compiler(command, lab, folder, kit);
   return object;
 }
@@ -169,7 +170,7 @@ ScratchFolder::~ScratchFolder() {
 fs::path build_submission(const Kit& kit, const Lab& lab, const Submission& submission,
                           const ScratchFolder& scratch, Rules rules) {
   const fs::path object = compile_files(submission.files, kit, lab, scratch.path());
-  if (rules == Rules::on) hold_to_rules(object, submission, kit, lab, scratch);
+  if (rules != Rules::off) hold_to_rules(object, submission, kit, lab, scratch);
   const fs::path program = scratch.path() / "kernel_process";
   std::vector<std::string> command = {kit.compile.front(),
                                       with_one_name(object, kit, lab, scratch).string(), "-o",

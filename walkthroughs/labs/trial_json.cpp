@@ -1,5 +1,6 @@
 #include "walkthroughs/labs/trial_json.h"
 
+#include "tests/harness/message_parts.h"
 #include "tests/harness/one_line.h"
 
 #include <nlohmann/json.hpp>
@@ -66,8 +67,7 @@ nlohmann::json json_of(const TransactionOutcome& transactions) {
                       {"target", count.target},
                       {"where", one_line(count.where)}});
   std::string hint;
-  for (const std::string& text : explanations_of(transactions))
-    hint += (hint.empty() ? "" : "; ") + one_line(text);
+  for (const std::string& text : explanations_of(transactions)) add_part(hint, one_line(text));
   return {{"points", transactions.points},
           {"score", transactions.score()},
           {"tried", transactions.tried},

@@ -1,7 +1,9 @@
 #include "walkthroughs/labs/trial_report.h"
 
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness/one_line.h"
+#include "tests/harness/shell_word.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
 #include "walkthroughs/labs/failure_words.h"
@@ -24,9 +26,28 @@ std::string paragraph_of(const std::string& text, const std::string& first) {
   return wrapped(text, first, text_columns());
 }
 
-/// A message's parts, each a paragraph.
-void print_message(std::ostream& stream, const std::string& message) {
-  stream << wrapped_parts(one_line(message), 4, text_columns(), 0);
+/// A message of the harness, one thing after the other with "; " between, by what its parts are for.
+struct MessageParts {
+  std::string found;   ///< what was found and where, the parts as they came
+  std::string cause;   ///< behind "likely cause: ", or ""
+  std::string advice;  ///< behind "what to do: ", or ""
+};
+
+MessageParts parts_of(const std::string& message) {
+  const std::string cause = "likely cause: ", advice = "what to do: ", between = "; ";
+  MessageParts parts;
+  for (std::size_t begin = 0; begin < message.size();) {
+    const std::size_t end = std::min(message.find(between, begin), message.size());
+    const std::string part = message.substr(begin, end - begin);
+    if (part.starts_with(cause))
+      parts.cause = part.substr(cause.size());
+    else if (part.starts_with(advice))
+      parts.advice = part.substr(advice.size());
+    else
+      parts.found += (parts.found.empty() ? "" : between) + part;
+    begin = end + between.size();
+  }
+  return parts;
 }
 
 /// The steps that were tried; the others on one line.
@@ -50,24 +71,42 @@ void print_table(std::ostream& stream, const TrialOutcome& outcome) {
   table.print(stream);
   if (!waiting.empty())
     stream << coloured(
-        paragraph_of(waiting + " (" + std::to_string(points_waiting) + " points)", "not tried: "),
+        paragraph_of(waiting + " (" + counted(points_waiting, "point") + ")", "not tried: "),
         Colour::dim);
 }
 
-/// What failed, then what must hold, then on which case and where.
-void print_failure(std::ostream& stream, const CheckOutcome& check) {
-  // A finding is about how it runs, whatever was being tried.
+/// What is broken, by its name, what must hold, and how to learn more about it. A finding is about
+/// how the kernel runs, whatever step was being tried; so is a process that does not answer.
+struct Broken {
+  std::string name, statement, explained;
+};
+
+Broken broken_of(const CheckOutcome& check) {
+  if (!check.ended.empty()) return {check.ended, "Every run of the kernel comes to its end.", ""};
   const Invariant& invariant = find_invariant(check.broken.empty() ? check.id : check.broken);
-  const std::string head = "FAILED: " + check.step + ".";
+  return {check.broken.empty() || check.broken == check.id ? check.step : invariant.id,
+          invariant.statement, invariant.id};
+}
+
+/// What failed, then what must hold, then on which case and where; the likely cause, and what to do.
+void print_failure(std::ostream& stream, const CheckOutcome& check) {
+  const Broken broken = broken_of(check);
+  const bool in_other_step = broken.name != check.step;
+  const std::string head =
+      "FAILED: " + broken.name + (in_other_step ? ", in step " + check.step : "") + ".";
   const std::string text = paragraph_of(head + " " + check.in_words, "");
   stream << coloured(text.substr(0, head.size()), Colour::bad) << text.substr(head.size())
-         << paragraph_of(invariant.statement, "  What must hold: ");
+         << paragraph_of(broken.statement,
+                         in_other_step ? "  What must hold in every step: " : "  What must hold: ");
   if (!check.case_in_words.empty())
     stream << paragraph_of(check.case_in_words + " (" + check.case_name + ")", "  The case: ");
-  stream << "  What was found:\n";
-  print_message(stream, check.message);
-  if (!check.reading.empty()) stream << paragraph_of(check.reading, "  ");
-  stream << "  More on it: build/bin/paged explain " << invariant.id << '\n';
+  const MessageParts parts = parts_of(one_line(check.message));
+  stream << "  What was found:\n"
+         << wrapped_parts(parts.found, 4, text_columns(), 0) << paragraph_of(check.reading, "  ")
+         << paragraph_of(parts.cause, "  Likely cause: ")
+         << paragraph_of(parts.advice, "  What to do: ");
+  if (!broken.explained.empty())
+    stream << "  More on it: build/bin/paged explain " << broken.explained << '\n';
 }
 
 void print_counts(std::ostream& stream, const TransactionOutcome& transactions) {
@@ -109,6 +148,30 @@ bool is_told_by_a_step(const TrialOutcome& outcome) {
   });
 }
 
+/// What ended the trial before a kernel ran, and what to do about it.
+void print_note(std::ostream& stream, const TrialOutcome& outcome) {
+  stream << coloured(paragraph_of(outcome.note, ""), Colour::bad)
+         << whole_lines(outcome.compiler, 40);
+  if (!first_error(outcome.compiler).empty())
+    stream << "Mend the first error first: others may come from it.\n";
+}
+
+bool was_tried(const TrialOutcome& outcome) {
+  return std::any_of(outcome.checks.begin(), outcome.checks.end(),
+                     [](const CheckOutcome& check) { return check.tried; });
+}
+
+/// The last lines: how to get a hint, or why there is none.
+void print_way_to_hints(std::ostream& stream, const TrialOutcome& outcome, std::size_t shown,
+                        std::size_t all) {
+  if (outcome.score() == outcome.max_score()) return;
+  if (!was_tried(outcome))
+    stream << "Hints are about what a kernel computes. None was run yet: mend the above first.\n";
+  else if (shown < all)
+    stream << (shown == 0 ? "A hint: " : "One more hint: ") << "bash walkthroughs/lab.sh check "
+           << shell_word(one_line(outcome.submission)) << " --hint " << shown + 1 << '\n';
+}
+
 void print_hints(std::ostream& stream, const std::vector<std::string>& hints, std::size_t shown) {
   for (std::size_t i = 0; i < shown; ++i)
     stream << "\nHint " << i + 1 << ":\n" << paragraph_of(hints[i], "  ");
@@ -134,22 +197,18 @@ void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, in
   if (!outcome.other_lab.empty()) stream << paragraph_of(warning_of(outcome), "");
   if (!outcome.remark.empty()) stream << paragraph_of(outcome.remark, "Note: ");
   if (!outcome.untouched.empty()) stream << paragraph_of(outcome.untouched, "") << '\n';
-  if (!outcome.note.empty() && !is_told_by_a_step(outcome))
-    stream << coloured(paragraph_of(outcome.note, ""), Colour::bad)
-           << wrapped_lines(outcome.compiler, 40);
+  if (!outcome.note.empty() && !is_told_by_a_step(outcome)) print_note(stream, outcome);
   print_failures(stream, outcome);
   if (outcome.check_seconds > 0) print_table(stream, outcome);
   if (!outcome.transactions.counts.empty()) print_counts(stream, outcome.transactions);
   if (!outcome.printed.empty())
     stream << "\nYour kernel printed:\n" << wrapped_lines(outcome.printed, 20);
-  const bool full = outcome.score() == outcome.max_score();
   const std::vector<std::string> all = fitting_hints(lab, outcome);
-  const std::size_t shown = std::min(static_cast<std::size_t>(hints), all.size());
+  const std::size_t shown =
+      was_tried(outcome) ? std::min(static_cast<std::size_t>(hints), all.size()) : 0;
   print_hints(stream, all, shown);
   print_score(stream, outcome);
-  if (!full && shown < all.size())
-    stream << "For " << (hints == 0 ? "a hint" : "one more hint") << " add --hint " << shown + 1
-           << ".\n";
+  print_way_to_hints(stream, outcome, shown, all.size());
 }
 
 }  // namespace paged::labs

@@ -1,5 +1,6 @@
 #include "reference/cache_layout.h"
 #include "tests/harness/coordinates.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/cases.h"
 #include "tests/harness/invariants/worked_example.h"
@@ -49,8 +50,8 @@ std::string wrong_mass(const LabelledWeights& weights, const DecodeProblem& prob
   verdict.max_abs_error = std::max(verdict.max_abs_error, error);
   if (error > 0) verdict.bound_used = std::max(verdict.bound_used, error / bound);
   if (error <= bound) return "";
-  return "the weights of " + std::to_string(problem.seq_lens[row / problem.num_heads]) +
-         " tokens add up to " + number(got) + "; they must to " + number(expected) + " +- " +
+  return "the weights of " + counted(problem.seq_lens[row / problem.num_heads], "token") +
+         " add up to " + number(got) + "; they must to " + number(expected) + " +- " +
          number(bound);
 }
 

@@ -29,7 +29,7 @@ Verdict run_watched(const std::string& id, KernelUnderTest& kernel, const Case& 
   }
   for (const Fault& fault : kernel.take_attributed_faults()) {
     if (fault.breaks != id) continue;
-    Verdict verdict = Verdict::fail(fault.text);
+    Verdict verdict = Verdict::fail(fault.text + advice_part(fault));
     verdict.faulty = true;
     verdict.broken_execution = id;
     verdict.finding = fault.kind;
