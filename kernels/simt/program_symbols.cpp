@@ -4,13 +4,14 @@
 
 #include <cxxabi.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -40,23 +41,57 @@ std::uintptr_t load_bias() {
 
 int program_descriptor = -1;
 
-std::vector<char> content_of(int descriptor) {
-  std::vector<char> bytes;
-  char piece[16 * 1024];
-  for (ssize_t count; (count = ::read(descriptor, piece, sizeof piece)) > 0;)
-    bytes.insert(bytes.end(), piece, piece + count);
-  ::close(descriptor);
-  return bytes;
-}
+// The program's file in memory: of its tens of megabytes, most of them for debuggers, only those
+// pages are read that somebody looks at. Asks the system for nothing that a process behind a
+// system-call filter may not.
+class ProgramFile {
+ public:
+  ProgramFile() : descriptor_(program_descriptor) {
+    if (descriptor_ < 0) descriptor_ = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0 || !map(sizeof header_)) return;
+    std::memcpy(&header_, data_, sizeof header_);
+    unmap();
+    // The table of sections is what a linker writes last.
+    const std::size_t end = header_.e_shoff + header_.e_shnum * sizeof(Elf64_Shdr);
+    if (header_.e_shnum > 0) map(end);
+  }
+  ~ProgramFile() {
+    unmap();
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  ProgramFile(const ProgramFile&) = delete;
+  ProgramFile& operator=(const ProgramFile&) = delete;
 
-std::vector<char> program_file() {
-  if (program_descriptor >= 0) return content_of(program_descriptor);
-  std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
-  std::vector<char> bytes(file ? static_cast<std::size_t>(file.tellg()) : 0);
-  file.seekg(0);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return bytes;
-}
+  // Null for what is not in the file.
+  const char* at(std::size_t offset, std::size_t bytes) const {
+    return offset + bytes <= size_ ? static_cast<const char*>(data_) + offset : nullptr;
+  }
+
+  std::vector<Elf64_Shdr> sections() const {
+    std::vector<Elf64_Shdr> all(size_ == 0 ? 0 : header_.e_shnum);
+    if (!all.empty())
+      std::memcpy(all.data(), at(header_.e_shoff, 0), all.size() * sizeof(Elf64_Shdr));
+    return all;
+  }
+
+ private:
+  bool map(std::size_t bytes) {
+    void* const data = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+    if (data == MAP_FAILED) return false;
+    data_ = data;
+    size_ = bytes;
+    return true;
+  }
+  void unmap() {
+    if (size_ > 0) ::munmap(data_, size_);
+    size_ = 0;
+  }
+
+  int descriptor_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+  Elf64_Ehdr header_ = {};
+};
 
 // Functions and thread-local variables of the program file's symbol table.
 class SymbolTable {
@@ -72,17 +107,16 @@ class SymbolTable {
   };
 
   SymbolTable() {
-    const std::vector<char> bytes = program_file();
-    if (bytes.size() < sizeof(Elf64_Ehdr)) return;
-    Elf64_Ehdr header;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    std::vector<Elf64_Shdr> sections(header.e_shnum);
-    if (header.e_shoff + sections.size() * sizeof(Elf64_Shdr) > bytes.size()) return;
-    std::memcpy(sections.data(), &bytes[header.e_shoff], sections.size() * sizeof(Elf64_Shdr));
-    for (const Elf64_Shdr& section : sections)
-      if (section.sh_type == SHT_SYMTAB)
-        read(&bytes[section.sh_offset], section.sh_size / sizeof(Elf64_Sym),
-             &bytes[sections[section.sh_link].sh_offset]);
+    const ProgramFile file;
+    const std::vector<Elf64_Shdr> sections = file.sections();
+    for (const Elf64_Shdr& section : sections) {
+      if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+      const Elf64_Shdr& names = sections[section.sh_link];
+      const char* const symbols = file.at(section.sh_offset, section.sh_size);
+      const char* const text = file.at(names.sh_offset, names.sh_size);
+      if (symbols != nullptr && text != nullptr)
+        read(symbols, section.sh_size / sizeof(Elf64_Sym), text);
+    }
     for (std::vector<Symbol>* symbols : {&functions_, &thread_locals_})
       std::sort(symbols->begin(), symbols->end(),
                 [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });

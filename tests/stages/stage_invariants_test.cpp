@@ -119,8 +119,9 @@ TEST_P(NamedCaseTest, AgreesWithTheReference) {
 
 std::vector<std::tuple<StageOnBackend, std::string>> stages_and_cases() {
   std::vector<std::tuple<StageOnBackend, std::string>> all;
+  const std::vector<NamedCase> cases = named_cases();
   for (const StageOnBackend& place : places(true))
-    for (const NamedCase& c : named_cases()) all.emplace_back(place, c.name);
+    for (const NamedCase& c : cases) all.emplace_back(place, c.name);
   return all;
 }
 
