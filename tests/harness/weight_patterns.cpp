@@ -214,7 +214,9 @@ LikelyCause tokens_dropped(const Evidence& e) {
   // The others keep their weights, or share those of the tokens that are left out.
   if (std::abs(factor - 1) < std::abs(factor - total / left))
     return {"value-dropped",
-            "the value of " + where + is_or_are + " not added, though the denominator counts it"};
+            dropped.size() == 1
+                ? "the value of " + where + " is not added, though the denominator counts it"
+                : "the values of " + where + " are not added, though the denominator counts them"};
   return {"token-dropped", where + is_or_are + " left out"};
 }
 

@@ -95,6 +95,22 @@ INSTANTIATE_TEST_SUITE_P(
                       Planted{Mistake::partitions_not_rescaled, "rescale", {"reference"}, 40}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+/// In one token any length that is too short looks like any other.
+TEST(FuzzTest, MakesACaseNoSmallerThanItsCauseTakes) {
+  PlainTarget target(Mistake::last_token_dropped);
+  FuzzRequest request;
+  request.seed = 2;  // draws a sequence of several tokens first
+  request.seconds = 20;
+  request.invariants = {"reference"};
+  const FuzzOutcome outcome = target.fuzz(request);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->result.verdict.cause, "last-token-dropped");
+  EXPECT_EQ(std::accumulate(outcome.failure->spec.seq_lens.begin(),
+                            outcome.failure->spec.seq_lens.end(), 0),
+            2)
+      << case_file_of(outcome.failure->spec);
+}
+
 TEST(FuzzTest, FindsNothingWrongWithARightStage) {
   PlainTarget target(Mistake::none);
   FuzzRequest request;

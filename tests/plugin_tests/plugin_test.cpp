@@ -358,6 +358,30 @@ TEST_F(PluginTest, WeightsThatTwoMistakesHaveNameBoth) {
     EXPECT_NE(message.find(words), message.npos) << message;
 }
 
+/// Of two equal logits the sum is 2: one sequence can't tell whether it is missing or values count twice,
+/// and one of another length can.
+TEST_F(PluginTest, AFactorMustBeThatOfAllSequences) {
+  const auto failure_on = [&](const char* lengths) {
+    const std::string file =
+        folder_
+            .write("sums.json", case_text({{"scalar", "\"f32\""},
+                                           {"seq_lens", lengths},
+                                           {"values", R"({"query": {"kind": "constant"},
+                                             "key_cache": {"kind": "constant"},
+                                             "value_cache": {"kind": "normal", "seed": 7}})"}}))
+            .string();
+    const std::vector<json> failures =
+        check({"--invariant", "reference", "--case", file}, {"PAGED_TEST_DOES=sum_not_divided"})
+            .failures();
+    return failures.empty() ? json{{"cause", "no failure"}, {"message", ""}} : failures.front();
+  };
+  const json both = failure_on("[2, 2]");
+  EXPECT_EQ(both.at("cause"), "") << both;
+  for (const char* words : {"two mistakes", "not divided by their sum", "is added 2 times"})
+    EXPECT_NE(both.at("message").get<std::string>().find(words), std::string::npos) << both;
+  EXPECT_EQ(failure_on("[2, 3]").at("cause"), "sum-not-divided");
+}
+
 /// The row of the next sequence: of one page whose number is its place, it may be the table that is
 /// ignored.
 TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {

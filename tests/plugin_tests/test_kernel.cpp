@@ -235,6 +235,7 @@ class Attention {
   }
 
   void write(const std::vector<float>& weights, float sum) const {
+    if (does("sum_not_divided")) sum = 1;
     const int head = does("output_of_next_head") ? (head_ + 1) % a_.num_heads : head_;
     const std::int64_t row = std::int64_t{seq_} * a_.num_heads + head;
     for (int dim = 0; dim < a_.head_size; ++dim) {
