@@ -25,8 +25,8 @@ bool fails(const CheckResult& result) {
   return !result.as_expected() && (result.expected || result.verdict.faulty);
 }
 
-/// Whether a smaller case fails in the same way, as far as it is known: shrinking must not slip from one
-/// mistake to another, nor to a case that is too small to show its cause.
+/// Whether a smaller case fails in the same way, as far as it is known: shrinking must not slip
+/// from one mistake to another, nor to a case that is too small to show its cause.
 bool is_same_failure(const CheckResult& smaller, const CheckResult& failure) {
   const Verdict &its = smaller.verdict, &known = failure.verdict;
   return smaller.invariant == failure.invariant && its.broken_execution == known.broken_execution &&

@@ -69,7 +69,8 @@ std::string most_wrong(const Evidence& e) {
   return text;
 }
 
-// ---- the cause -----------------------------------------------------------------------------------
+// ---- the cause
+// -----------------------------------------------------------------------------------
 
 KernelTraits traits_of(const KernelUnderTest& kernel) {
   const Stage& stage = kernel.stage();
@@ -94,7 +95,8 @@ int sequence_of_first_blocks(const Evidence& e) {
   return -1;
 }
 
-/// The same, or both mistakes where the row of another sequence has logical blocks for physical ones.
+/// The same, or both mistakes where the row of another sequence has logical blocks for physical
+/// ones.
 LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
   const int seq = sequence_of_first_blocks(e);
   const std::string row = "the row of the block table is that of sequence " + std::to_string(seq);
@@ -143,7 +145,8 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
 constexpr std::int64_t kMostRuns = 100;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;
 
-/// A mistake that moves all logits alike: its weights are the right ones, and its statistics are not.
+/// A mistake that moves all logits alike: its weights are the right ones, and its statistics are
+/// not.
 LikelyCause cause_of_moved_logits(const Evidence& e, const StageArithmetic& arithmetic,
                                   const StatisticsCause& statistics) {
   const int seq = e.recovered.seq, head = e.recovered.head;

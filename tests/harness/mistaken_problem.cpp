@@ -335,6 +335,39 @@ class Mistakes {
   std::vector<MistakenProblem> all_;
 };
 
+/// In blocks of [block_size, num_kv_heads, head_size], a step from token to token that is
+/// head_size: token t of KV head h is read where t + h heads of the block have gone by.
+std::vector<MistakenReading> token_strides_without_heads(int seq, int kv_head, int pages) {
+  const auto read = [=](bool keys, bool values) {
+    return [=](DecodeProblem& p) {
+      const Tensor own_keys = p.key_cache, own_values = p.value_cache;
+      for (int page = 0; page < pages; ++page) {
+        const std::int64_t block = p.block_table(seq)[page];
+        for (int offset = 0; offset < p.block_size; ++offset) {
+          const int row = offset + kv_head;
+          const int token = row / p.num_kv_heads, other = row % p.num_kv_heads;
+          if (token >= p.block_size) continue;
+          for (int dim = 0; dim < p.head_size; ++dim) {
+            if (keys)
+              p.key_cache.copy_element(key_index(p, block, kv_head, offset, dim), own_keys,
+                                       key_index(p, block, other, token, dim));
+            if (values)
+              p.value_cache.copy_element(value_index(p, block, kv_head, offset, dim), own_values,
+                                         value_index(p, block, other, token, dim));
+          }
+        }
+      }
+    };
+  };
+  const std::string wrong =
+      " one token to the next is head_size, and num_kv_heads * head_size is right: the heads "
+      "between "
+      "two tokens are left out";
+  return {{"token-stride", "the step of keys and values from" + wrong, read(true, true)},
+          {"token-stride", "the step of values from" + wrong, read(false, true)},
+          {"token-stride", "the step of keys from" + wrong, read(true, false)}};
+}
+
 }  // namespace
 
 std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head,
@@ -390,37 +423,9 @@ std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int
                         from([=](const DecodeProblem& p, int,
                                  std::int64_t block) { return block * p.num_kv_heads + head; },
                              own_offset)});
-  if (traits.tokens_then_heads && problem.num_kv_heads > 1) {
-    // Token t of KV head h is read where t + h heads of the block have gone by.
-    const auto read = [=](bool keys, bool values) {
-      return [=](DecodeProblem& p) {
-        const Tensor own_keys = p.key_cache, own_values = p.value_cache;
-        for (int page = 0; page < pages; ++page) {
-          const std::int64_t block = p.block_table(seq)[page];
-          for (int offset = 0; offset < p.block_size; ++offset) {
-            const int row = offset + kv_head;
-            const int token = row / p.num_kv_heads, other = row % p.num_kv_heads;
-            if (token >= p.block_size) continue;
-            for (int dim = 0; dim < p.head_size; ++dim) {
-              if (keys)
-                p.key_cache.copy_element(key_index(p, block, kv_head, offset, dim), own_keys,
-                                         key_index(p, block, other, token, dim));
-              if (values)
-                p.value_cache.copy_element(value_index(p, block, kv_head, offset, dim), own_values,
-                                           value_index(p, block, other, token, dim));
-            }
-          }
-        }
-      };
-    };
-    const std::string wrong =
-        " one token to the next is head_size, and num_kv_heads * head_size is right: the heads "
-        "between two tokens are left out";
-    readings.push_back(
-        {"token-stride", "the step of keys and values from" + wrong, read(true, true)});
-    readings.push_back({"token-stride", "the step of values from" + wrong, read(false, true)});
-    readings.push_back({"token-stride", "the step of keys from" + wrong, read(true, false)});
-  }
+  if (traits.tokens_then_heads && problem.num_kv_heads > 1)
+    for (MistakenReading& reading : token_strides_without_heads(seq, kv_head, pages))
+      readings.push_back(std::move(reading));
   if (!traits.classic_keys)
     std::erase_if(readings, [](const MistakenReading& r) { return r.cause == "value-layout"; });
   return readings;

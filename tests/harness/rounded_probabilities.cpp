@@ -44,8 +44,8 @@ std::int64_t value_place(const Evidence& e, int token, int dim) {
                      token % p.block_size, dim);
 }
 
-/// Whether the values cancel for all telling tokens after the heaviest one, or for all before it: an
-/// online softmax that comes to it later had a smaller maximum before.
+/// Whether the values cancel for all telling tokens after the heaviest one, or for all before it:
+/// an online softmax that comes to it later had a smaller maximum before.
 bool do_cancel(KernelUnderTest& kernel, const Evidence& e, ScalarType type) {
   const std::vector<TellingToken> tokens = telling_tokens(e, type);
   Eigen::Index heaviest = 0;

@@ -15,7 +15,8 @@
 namespace paged {
 namespace {
 
-/// Of any (sequence, head): what the factor of its weights is; nothing where the mistake leaves it open.
+/// Of any (sequence, head): what the factor of its weights is; nothing where the mistake leaves it
+/// open.
 using FactorOf = std::function<std::optional<double>(const MultipleOfReference& row)>;
 
 /// A mistake in what all weights of a (sequence, head) share.
@@ -209,8 +210,8 @@ LikelyCause wrong_denominator(const Evidence& e, double factor) {
   if (e.problem.sparsity.active() && factor < 1 && factor > std::exp(e.attention.lse - lse))
     return {"sparse-pattern",
             "some tokens that block-sparse attention leaves out are counted in the denominator"};
-  return {"denominator",
-          "every weight is " + factor_text(factor) + " times the reference's: a wrong denominator"};
+  return {"denominator", "every weight is " + factor_text(factor) +
+                             " times the reference's: a wrong denominator, or a factor too many"};
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
-// Mistakes that give all weights of a (sequence, head) one factor: a wrong denominator, a wrong scale of
-// values.
+// Mistakes that give all weights of a (sequence, head) one factor: a wrong denominator, a wrong
+// scale of values.
 #pragma once
 #include "tests/harness/likely_cause.h"
 #include "tests/harness/weight_evidence.h"
 
 namespace paged {
 
-/// The mistake with this factor, which must not disagree with what the other rows of the run show. One
-/// number agrees with several mistakes sooner than many do: where two explain all rows, there is no
-/// cause, and the sentence has both.
+/// The mistake with this factor, which must not disagree with what the other rows of the run show.
+/// One number agrees with several mistakes sooner than many do: where two explain all rows, there
+/// is no cause, and the sentence has both.
 LikelyCause cause_of_shared_factor(const Evidence& evidence, double factor);
 
 }  // namespace paged

@@ -26,10 +26,11 @@ class StatisticsCause {
   bool only_lse_is_wrong() const;
   /// The output that stands here where it, and not the LSE, is that of another (sequence, head).
   LikelyCause of_output_elsewhere() const;
-  /// That keys and values, as the LSE shows, are those of KV head `other`; none if they aren't both.
+  /// That keys and values, as the LSE shows, are those of KV head `other`; none if they aren't
+  /// both.
   LikelyCause of_keys_and_values_of(int other) const;
-  /// Whether the LSE, or the logits, are wrong, and are these: those of another problem, whose weights
-  /// may be the same.
+  /// Whether the LSE, or the logits, are wrong, and are these: those of another problem, whose
+  /// weights may be the same.
   bool are_those_of(const HeadAttention& other) const;
 
  private:

@@ -64,8 +64,8 @@ struct Evidence {
            2 * (got() - expected).lpNorm<1>() <= (got() - reference.weights).lpNorm<1>();
   }
   /// Whether no other (sequence, head) speaks against a mistake that gives all weights of one a
-  /// factor: one number agrees by chance sooner than several. `factor_of` says nothing of those that
-  /// the mistake says nothing of.
+  /// factor: one number agrees by chance sooner than several. `factor_of` says nothing of those
+  /// that the mistake says nothing of.
   bool are_all_multiples(
       const std::function<std::optional<double>(const MultipleOfReference& row)>& factor_of) const;
   /// The same of weights that the sequence's own tokens alone have, [seq_len], within the relative

@@ -147,8 +147,9 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
   }
 }
 
-/// Causes that can show in a sequence of one token, which has all the weight whatever its logit: what is
-/// wrong with where values are read or outputs written, which tokens there are, or the denominator.
+/// Causes that can show in a sequence of one token, which has all the weight whatever its logit:
+/// what is wrong with where values are read or outputs written, which tokens there are, or the
+/// denominator.
 constexpr CauseId kCausesOfOneToken[] = {"added-repeatedly",
                                          "address-order",
                                          "denominator",
@@ -186,8 +187,8 @@ bool explains_one_token(const CheckResult& result) {
                      [&](const CauseId& cause) { return cause.text() == result.verdict.cause; });
 }
 
-/// The first failure that has a likely cause which can be the simplest one's, too; null if that has one
-/// itself, or is a crash.
+/// The first failure that has a likely cause which can be the simplest one's, too; null if that has
+/// one itself, or is a crash.
 const CheckResult* witness_of(const std::vector<Group>& failed) {
   const Verdict& simplest = failed.front().shown().verdict;
   if (!simplest.cause.empty() || simplest.faulty) return nullptr;

@@ -1,5 +1,5 @@
-// `paged check --kernel LIB.so` with kernels that are right, that have a mistake, and that do whatever
-// a kernel can do to the process that calls it.
+// `paged check --kernel LIB.so` with kernels that are right, that have a mistake, and that do
+// whatever a kernel can do to the process that calls it.
 #include "kernels/device.h"
 #include "tests/harness/invariant.h"
 #include "tests/harness_tests/temporary_folder.h"
@@ -281,8 +281,8 @@ TEST_F(PluginTest, CausesRestOnTheLongestWrongSequence) {
   }
 }
 
-/// Rounded probabilities of a type that hides them in the weights that are read: all are right. Of one
-/// that cannot be told from any other small error, there is no cause.
+/// Rounded probabilities of a type that hides them in the weights that are read: all are right. Of
+/// one that cannot be told from any other small error, there is no cause.
 TEST_F(PluginTest, RoundedProbabilitiesAreFoundByTryingThem) {
   const auto failure_of = [&](const char* does, const char* scalar, const char* number) {
     const std::string file =
@@ -339,7 +339,8 @@ TEST_F(PluginTest, ACauseThatMovesAllLogitsAlikeIsSeenInTheLse) {
   EXPECT_NE(one.process.out.find("moves all logits alike"), std::string::npos) << one.process.out;
 }
 
-/// Two logits that rise: an online softmax that rescales nothing has the weights of one without keys.
+/// Two logits that rise: an online softmax that rescales nothing has the weights of one without
+/// keys.
 TEST_F(PluginTest, WeightsThatTwoMistakesHaveNameBoth) {
   const std::string file =
       folder_
@@ -358,8 +359,8 @@ TEST_F(PluginTest, WeightsThatTwoMistakesHaveNameBoth) {
     EXPECT_NE(message.find(words), message.npos) << message;
 }
 
-/// Of two equal logits the sum is 2: one sequence can't tell whether it is missing or values count twice,
-/// and one of another length can.
+/// Of two equal logits the sum is 2: one sequence can't tell whether it is missing or values count
+/// twice, and one of another length can.
 TEST_F(PluginTest, AFactorMustBeThatOfAllSequences) {
   const auto failure_on = [&](const char* lengths) {
     const std::string file =

@@ -117,8 +117,9 @@ class Attention {
     return maximum + std::log(sum);
   }
 
-  /// Turns logits into exponentials, and returns their sum. With a mistake, those of an online softmax
-  /// that does not rescale what it has when the maximum rises, as it does from step to step.
+  /// Turns logits into exponentials, and returns their sum. With a mistake, those of an online
+  /// softmax that does not rescale what it has when the maximum rises, as it does from step to
+  /// step.
   float exponentiate(std::vector<float>& logits, float maximum) const {
     const bool keeps_sum = does("sum_not_rescaled") || does("nothing_rescaled");
     const bool by_pages = does("accumulator_not_rescaled_by_pages");
@@ -261,7 +262,8 @@ int recurse(int depth) {
   return depth == 0 ? frame[0] : recurse(depth - 1) + frame[0];
 }
 
-/// A process in a session of its own, whose id stands in the file PAGED_TEST_FILE. Returns when it does.
+/// A process in a session of its own, whose id stands in the file PAGED_TEST_FILE. Returns when it
+/// does.
 void leave_a_daemon() {
   int ready[2];
   if (pipe(ready) != 0 || fork() != 0) {
