@@ -150,6 +150,12 @@ caret_line=$(grep -A1 -F 'not_declared;' "$work/starter.out" | tail -n 1)
 before=${error_line%%not_declared*}
 [ "${caret_line%%^*}" = "$(sed 's/[0-9]/ /g; s/[^| ]/ /g' <<<"$before")" ] ||
   complain "the caret is elsewhere: $error_line$caret_line"
+# A brace that is left out makes errors far behind it, in what is not the student's.
+"$lab" new 1 "$work/brace" --solution >"$work/new"
+edit "$(file_of "$work/brace")" 's|for (int dim = 0; dim < t.head_size; ++dim)|& {|'
+tell brace
+wait
+expect_told brace "^it does not compile .your code in stage_01_naive_paged_gather.cu has 3 '\{' and 2 '\}'. "
 grep -qE "^ *$work/starter/stages/stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: " "$work/starter.out" ||
   complain "the error's path is not the student's: $(cat "$work/starter.out")"
 

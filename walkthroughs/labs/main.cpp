@@ -12,6 +12,7 @@
 #include "walkthroughs/labs/grading_list.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/remembered_result.h"
+#include "walkthroughs/labs/source_rules.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/submission_build.h"
 #include "walkthroughs/labs/system_call_filter.h"
@@ -111,11 +112,17 @@ RemoteLimits limits_of(const Lab& lab, bool filtered) {
   return limits;
 }
 
-/// The first line of what a BuildError says, and the rest.
-void note_build_error(const std::string& message, TrialOutcome& outcome) {
+/// The first line of what a BuildError says, and the rest; and braces that do not match, of which a
+/// compiler says nothing.
+void note_build_error(const std::string& message, const Submission& submission,
+                      TrialOutcome& outcome) {
   const std::size_t end = message.find('\n');
   outcome.note = message.substr(0, end);
-  if (end != std::string::npos) outcome.compiler = message.substr(end + 1);
+  if (end == std::string::npos) return;
+  outcome.compiler = message.substr(end + 1);
+  for (const OwnLines& own : submission.own_lines)
+    if (const std::string braces = unmatched_braces(own.text); !braces.empty())
+      outcome.note += " (your code in " + own.file + " " + braces + ")";
 }
 
 std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& submission,
@@ -192,7 +199,7 @@ TrialOutcome outcome_for(const Kit& kit, const Lab& lab, const Submission& submi
     const std::filesystem::path program = build(kit, lab, submission, scratch, rules, outcome);
     try_program(program, scratch, lab, submission.own_lines, options, outcome);
   } catch (const BuildError& error) {
-    note_build_error(error.what(), outcome);
+    note_build_error(error.what(), submission, outcome);
     outcome.by_chance = error.because == BuildError::Because::by_chance;
   }
   if (!options.remember_nothing) memory.write(outcome);

@@ -3,7 +3,9 @@
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -257,6 +259,17 @@ bool is_printing(const std::string& word) {
 }
 
 }  // namespace
+
+std::string unmatched_braces(const std::string& text) {
+  std::ptrdiff_t opened = 0, closed = 0;
+  for (const CodeLine& line : CodeReader(text).lines()) {
+    opened += std::count(line.text.begin(), line.text.end(), '{');
+    closed += std::count(line.text.begin(), line.text.end(), '}');
+  }
+  return opened == closed
+             ? ""
+             : "has " + std::to_string(opened) + " '{' and " + std::to_string(closed) + " '}'";
+}
 
 bool only_prints(const std::string& text) {
   const std::string code = without_loop_heads(text);
