@@ -93,10 +93,9 @@ void print(const TourResults& tour) {
   }
   table.print(std::cout);
   std::cout
-      << "\n\"Right\" means: every output element within the bound that the stage's "
-         "arithmetic and the "
-         "data allow, no bad access. \"95 % of bound\" is then right, too: the element that came "
-         "nearest to its bound used so much of it (docs/error_bounds.md).\n";
+      << "\n\"Right\" means: every output element within the bound that the stage's arithmetic "
+         "and the data\nallow, no bad access. \"95 % of bound\" is right, too: the element that "
+         "came nearest to its bound\nused so much of it (docs/error_bounds.md).\n";
   for (const TourStep& step : tour.steps)
     for (const auto& stop : step.runs)
       for (const StageRun& run : stop)
