@@ -1,19 +1,14 @@
 #include "kernels/simt/source_lines.h"
 
+#include "kernels/simt/addr2line.h"
 #include "kernels/simt/program_symbols.h"
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -47,46 +42,18 @@ Module module_of(std::uintptr_t address) {
   return module;
 }
 
-std::string hexadecimal(std::uintptr_t value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(value));
-  return text;
-}
-
-// Starts a program with its standard output in `to` and nothing on its others; 0 if it cannot be.
-pid_t start(std::vector<std::string>& words, int to) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t process = 0;
-  const int error =
-      posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return error == 0 ? process : 0;
-}
-
-// Without a shell: nothing needs to be quoted.
+// Starts the process when it is first asked about a file, and anew where it was ended: by
+// end_left_over_processes() of the harness, say. Called by one thread at a time (look_up_call_chains()).
 std::vector<std::string> read_lines(const std::string& file,
                                     const std::vector<std::uintptr_t>& addresses) {
-  std::vector<std::string> words = {"addr2line", "-a", "-i", "-e", file};
-  for (std::uintptr_t address : addresses) words.push_back(hexadecimal(address));
+  // Where this process is left by _exit(), they end by themselves; else they are waited for.
+  static std::map<std::string, std::unique_ptr<Addr2line>> processes;
+  std::unique_ptr<Addr2line>& process = processes[file];
   std::vector<std::string> lines;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return lines;
-  const pid_t process = start(words, ends[1]);
-  close(ends[1]);
-  const std::unique_ptr<FILE, int (*)(FILE*)> output(fdopen(ends[0], "r"), &fclose);
-  char* line = nullptr;
-  std::size_t capacity = 0;
-  for (ssize_t length; output && (length = getline(&line, &capacity, output.get())) > 0;)
-    lines.emplace_back(line, static_cast<std::size_t>(length - (line[length - 1] == '\n')));
-  std::free(line);
-  while (process > 0 && waitpid(process, nullptr, 0) == -1 && errno == EINTR) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!process || !process->runs()) process = std::make_unique<Addr2line>(file);
+    lines = process->ask(addresses);
+    if (process->runs()) break;
   }
   return lines;
 }

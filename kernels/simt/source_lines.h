@@ -25,7 +25,8 @@ SourceLines look_up_lines_of_accesses(const std::vector<std::uintptr_t>& return_
 using LineReader = std::vector<std::string> (*)(const std::string& file,
                                                 const std::vector<std::uintptr_t>& addresses);
 
-/// Replaces the reader, which starts addr2line as a process: one that may start none asks another.
+/// Replaces the reader, which starts addr2line as a process (addr2line.h): one that may start none
+/// asks another.
 void set_line_reader(LineReader reader);
 
 /// How good a line is to name, given the source tree's path with a slash at its end: 2 a kernel's,

@@ -30,8 +30,10 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
-  /// Writes a file byte by byte and returns where it lies.
+  /// Writes a file byte by byte and returns where it lies. Not over an older one of the name: where
+  /// a file is cut to nothing and written again, some file systems wait for the disk.
   std::filesystem::path write(const std::string& name, const std::string& content) const {
+    std::filesystem::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path_ / name;
   }

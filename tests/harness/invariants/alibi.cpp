@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_alibi {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -88,8 +88,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_alibi
+
+namespace paged {
 
 Invariant alibi() {
+  using namespace parts_of_alibi;
   return {"alibi",
           "ALiBi adds nothing to the last token's logit and negative multiples of the slope to "
           "older ones.",

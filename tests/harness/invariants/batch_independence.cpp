@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace paged {
+namespace paged::parts_of_batch_independence {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -70,8 +70,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_batch_independence
+
+namespace paged {
 
 Invariant batch_independence() {
+  using namespace parts_of_batch_independence;
   return {
       "batch-independence",
       "A sequence alone gives the same bits as in any batch, at any row, beside any lengths.",

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace paged {
+namespace paged::parts_of_block_isolation {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -50,8 +50,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_block_isolation
+
+namespace paged {
 
 Invariant block_isolation() {
+  using namespace parts_of_block_isolation;
   return {"block-isolation",
           "Blocks that a sequence doesn't own don't matter to it.",
           "K, V in blocks outside table[s][0 ... ceil(L/B)-1] are arbitrary  =>  o_s is the same, "

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace paged {
+namespace paged::parts_of_block_permutation {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -56,8 +56,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_block_permutation
+
+namespace paged {
 
 Invariant block_permutation() {
+  using namespace parts_of_block_permutation;
   return {"block-permutation",
           "Renaming the physical blocks, and the table with them, changes nothing.",
           "K'[pi(b)] = K[b], V'[pi(b)] = V[b], table' = pi(table)  =>  o' = o, bit for bit",

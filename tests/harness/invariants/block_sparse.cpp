@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace paged {
+namespace paged::parts_of_block_sparse {
 namespace {
 
 /// Every value of every parameter, and heads and lengths beside them.
@@ -97,8 +97,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_block_sparse
+
+namespace paged {
 
 Invariant block_sparse() {
+  using namespace parts_of_block_sparse;
   return {"block-sparse",
           "Only the blocks that block-sparse attention chooses weigh.",
           "o_h = attention over the pages with (sparse_block + offset_h) mod vert_stride = 0 or "

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_cache_write {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -102,8 +102,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_cache_write
+
+namespace paged {
 
 Invariant cache_write() {
+  using namespace parts_of_cache_write;
   return {
       "cache-write",
       "Keys and values of new tokens are found again at their slots, slot -1 is skipped, and "

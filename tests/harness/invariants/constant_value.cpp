@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_constant_value {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -78,8 +78,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_constant_value
+
+namespace paged {
 
 Invariant constant_value() {
+  using namespace parts_of_constant_value;
   return {"constant-value",
           "If every token has the same value, that is the output.",
           "v_t = c for all t: |o - c S / (S + 1e-6)| <= bound",

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_convexity {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -106,8 +106,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_convexity
+
+namespace paged {
 
 Invariant convexity() {
+  using namespace parts_of_convexity;
   return {"convexity",
           "Each output lies between the least and the greatest value of the sequence's own tokens.",
           "min_t v_t S / (S + 1e-6) - bound <= o <= max_t v_t S / (S + 1e-6) + bound, in each "

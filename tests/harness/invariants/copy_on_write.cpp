@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace paged {
+namespace paged::parts_of_copy_on_write {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -188,8 +188,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_copy_on_write
+
+namespace paged {
 
 Invariant copy_on_write() {
+  using namespace parts_of_copy_on_write;
   return {
       "copy-on-write",
       "After a fork, writing to one sequence leaves the other's output unchanged.",

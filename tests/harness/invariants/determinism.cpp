@@ -4,7 +4,7 @@
 #include "tests/harness/invariants/worked_example.h"
 #include "tests/harness/schedule_scope.h"
 
-namespace paged {
+namespace paged::parts_of_determinism {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -52,8 +52,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_determinism
+
+namespace paged {
 
 Invariant determinism() {
+  using namespace parts_of_determinism;
   return {"determinism",
           "Two runs of the same problem give the same bits.",
           "o(run 1) = o(run 2), bit for bit",

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_empty_sequence {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -71,8 +71,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_empty_sequence
+
+namespace paged {
 
 Invariant empty_sequence() {
+  using namespace parts_of_empty_sequence;
   return {"empty-sequence",
           "A sequence without tokens gets zeros, and nothing is read for it.",
           "L = 0: o = +0, LSE = -infinity",

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace paged {
+namespace paged::parts_of_fp8_scale {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -153,8 +153,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_fp8_scale
+
+namespace paged {
 
 Invariant fp8_scale() {
+  using namespace parts_of_fp8_scale;
   return {
       "fp8-scale",
       "Scaling the stored cache by a power of two and its scale by the inverse changes nothing, "

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace paged {
+namespace paged::parts_of_head_isolation {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -68,8 +68,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_head_isolation
+
+namespace paged {
 
 Invariant head_isolation() {
+  using namespace parts_of_head_isolation;
   return {"head-isolation",
           "Query head h reads only KV head h / (num_heads / num_kv_heads).",
           "K, V of other KV heads are arbitrary  =>  o_h is the same, bit for bit",

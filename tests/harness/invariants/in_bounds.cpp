@@ -1,7 +1,7 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/watched_execution.h"
 
-namespace paged {
+namespace paged::parts_of_in_bounds {
 namespace {
 
 const char* const kId = "in-bounds";
@@ -13,8 +13,12 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
 std::string example(KernelUnderTest& kernel) { return watched_example(kId, kernel); }
 
 }  // namespace
+}  // namespace paged::parts_of_in_bounds
+
+namespace paged {
 
 Invariant in_bounds() {
+  using namespace parts_of_in_bounds;
   return {kId,
           "Every access is aligned and within the buffer or the shared memory that it is meant "
           "for.",

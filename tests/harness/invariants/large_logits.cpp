@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_large_logits {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -46,8 +46,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_large_logits
+
+namespace paged {
 
 Invariant large_logits() {
+  using namespace parts_of_large_logits;
   return {"large-logits",
           "Logits of +-1e4 and a single dominant token stay finite and right.",
           "logits in [-1e4, 1e4]: |o - o_ref| <= bound",

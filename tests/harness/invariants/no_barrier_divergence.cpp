@@ -1,7 +1,7 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/watched_execution.h"
 
-namespace paged {
+namespace paged::parts_of_no_barrier_divergence {
 namespace {
 
 const char* const kId = "no-barrier-divergence";
@@ -13,8 +13,12 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
 std::string example(KernelUnderTest& kernel) { return watched_example(kId, kernel); }
 
 }  // namespace
+}  // namespace paged::parts_of_no_barrier_divergence
+
+namespace paged {
 
 Invariant no_barrier_divergence() {
+  using namespace parts_of_no_barrier_divergence;
   return {kId,
           "All threads of a block meet at the same barriers, and all lanes of a mask at the "
           "same warp operation.",

@@ -1,7 +1,7 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/watched_execution.h"
 
-namespace paged {
+namespace paged::parts_of_no_race {
 namespace {
 
 const char* const kId = "no-race";
@@ -13,8 +13,12 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
 std::string example(KernelUnderTest& kernel) { return watched_example(kId, kernel); }
 
 }  // namespace
+}  // namespace paged::parts_of_no_race
+
+namespace paged {
 
 Invariant no_race() {
+  using namespace parts_of_no_race;
   return {kId,
           "No two threads access the same byte, one of them writing, without a barrier between.",
           "for accesses x, y of different threads to one byte, one a write: x before y or y "

@@ -1,7 +1,7 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/invariants/watched_execution.h"
 
-namespace paged {
+namespace paged::parts_of_no_uninitialised {
 namespace {
 
 const char* const kId = "no-uninitialised";
@@ -13,8 +13,12 @@ Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
 std::string example(KernelUnderTest& kernel) { return watched_example(kId, kernel); }
 
 }  // namespace
+}  // namespace paged::parts_of_no_uninitialised
+
+namespace paged {
 
 Invariant no_uninitialised() {
+  using namespace parts_of_no_uninitialised;
   return {kId,
           "Nothing is read that nobody wrote.",
           "for every byte read: an earlier write to it in this launch, or before it",

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_partition_invariance {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -76,8 +76,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_partition_invariance
+
+namespace paged {
 
 Invariant partition_invariance() {
+  using namespace parts_of_partition_invariance;
   return {"partition-invariance",
           "Any partition size gives the same result, and so does none.",
           "|o(P) - o_ref| <= bound for P = B, 2B, 512, 1024 and unpartitioned; likewise maximum, "

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_probability_mass {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -83,8 +83,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_probability_mass
+
+namespace paged {
 
 Invariant probability_mass() {
+  using namespace parts_of_probability_mass;
   return {"probability-mass",
           "The weights are at least 0 and add up to S / (S + 1e-6).",
           "p_t >= 0, |sum p_t - S / (S + 1e-6)| <= sum of the bounds of p_t, S = sum exp(l_t - m)",

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_reference {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -76,8 +76,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_reference
+
+namespace paged {
 
 Invariant reference() {
+  using namespace parts_of_reference;
   return {
       "reference",
       "The output equals the double-precision reference within the bound derived for it.",

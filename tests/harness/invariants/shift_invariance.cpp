@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace paged {
+namespace paged::parts_of_shift_invariance {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -67,8 +67,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_shift_invariance
+
+namespace paged {
 
 Invariant shift_invariance() {
+  using namespace parts_of_shift_invariance;
   return {
       "shift-invariance",
       "Adding one constant to all logits changes nothing but maximum and LSE.",

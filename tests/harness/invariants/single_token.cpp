@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace paged {
+namespace paged::parts_of_single_token {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -72,8 +72,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_single_token
+
+namespace paged {
 
 Invariant single_token() {
+  using namespace parts_of_single_token;
   return {"single-token",
           "With one token, the output is that token's value.",
           "L = 1: o = v_0 / (1 + 1e-6)",

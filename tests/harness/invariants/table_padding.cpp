@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace paged {
+namespace paged::parts_of_table_padding {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -64,8 +64,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_table_padding
+
+namespace paged {
 
 Invariant table_padding() {
+  using namespace parts_of_table_padding;
   return {"table-padding",
           "Block-table entries past a sequence's last page are never read.",
           "entries >= ceil(L / B) of a row are arbitrary  =>  o is the same, bit for bit",

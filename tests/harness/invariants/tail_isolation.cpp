@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace paged {
+namespace paged::parts_of_tail_isolation {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -75,8 +75,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_tail_isolation
+
+namespace paged {
 
 Invariant tail_isolation() {
+  using namespace parts_of_tail_isolation;
   return {"tail-isolation",
           "The unused slots of a sequence's last page don't matter.",
           "K, V at tokens L ... ceil(L/B)*B - 1 are arbitrary  =>  o is the same, bit for bit",

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace paged {
+namespace paged::parts_of_token_order {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -62,8 +62,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_token_order
+
+namespace paged {
 
 Invariant token_order() {
+  using namespace parts_of_token_order;
   return {"token-order",
           "Without position terms, the order of the tokens doesn't matter.",
           "K'[pi(t)] = K[t], V'[pi(t)] = V[t] for t < L: |o' - o| <= bound' + bound",

@@ -5,7 +5,7 @@
 #include "tests/harness/random.h"
 #include "tests/harness/replaced_values.h"
 
-namespace paged {
+namespace paged::parts_of_value_linearity {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -63,8 +63,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_value_linearity
+
+namespace paged {
 
 Invariant value_linearity() {
+  using namespace parts_of_value_linearity;
   return {
       "value-linearity",
       "The output is linear in the values.",

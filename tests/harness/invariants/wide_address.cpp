@@ -3,7 +3,7 @@
 #include "tests/harness/invariants/cases.h"
 #include "tests/harness/invariants/worked_example.h"
 
-namespace paged {
+namespace paged::parts_of_wide_address {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -54,8 +54,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_wide_address
+
+namespace paged {
 
 Invariant wide_address() {
+  using namespace parts_of_wide_address;
   return {"wide-address",
           "Blocks whose addresses exceed 2^31 elements are read as others are.",
           "table' = table + n, block_stride * n >= 2^31 (fp8: 2^32, too)  =>  o' = o, bit for bit",

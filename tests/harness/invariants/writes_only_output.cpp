@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace paged {
+namespace paged::parts_of_writes_only_output {
 namespace {
 
 std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
@@ -43,8 +43,12 @@ std::string example(KernelUnderTest& kernel) {
 }
 
 }  // namespace
+}  // namespace paged::parts_of_writes_only_output
+
+namespace paged {
 
 Invariant writes_only_output() {
+  using namespace parts_of_writes_only_output;
   return {"writes-only-output",
           "Every element of the output is written, and nothing else is.",
           "o doesn't depend on its old content; inputs and guard zones are unchanged",

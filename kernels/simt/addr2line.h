@@ -1,0 +1,41 @@
+// addr2line as a process that stays.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace paged::simt {
+
+/// A running `addr2line -a -i -e file`. To begin, it reads the debugging information of the file,
+/// which takes a tenth of a second for a program of ours; then it answers in microseconds. It ends
+/// when this process does.
+class Addr2line {
+ public:
+  /// Starts it; if that fails, it does not run.
+  explicit Addr2line(const std::string& file);
+  ~Addr2line();
+  Addr2line(const Addr2line&) = delete;
+  Addr2line& operator=(const Addr2line&) = delete;
+
+  /// What it prints of these addresses, line by line: for each address itself, then the lines of
+  /// inlined functions from the inside out. What it has said so far, if it ends meanwhile, or is
+  /// ended: then it runs no more.
+  std::vector<std::string> ask(const std::vector<std::uintptr_t>& addresses);
+
+  /// It is of the process that has started it alone: a child of that one must start its own.
+  bool runs() const;
+
+ private:
+  bool send(const std::string& text);
+  bool receive_line(std::string& line);
+  void stop();
+
+  int socket_ = -1;
+  pid_t owner_ = 0;  ///< who has started it
+  pid_t process_ = 0;
+  std::string received_;  ///< and not yet taken
+};
+
+}  // namespace paged::simt
