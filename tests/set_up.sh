@@ -91,11 +91,23 @@ quietly() {
   "$@" >"$log" 2>&1 || failed_step "$log" "Failed: $*"
 }
 
+# Ninja and make name a step when it has ended: "[12/160] Building X" says that 12 of 160 are done, and
+# nothing of those under way.
+done_of() { # LINE
+  local count=${1%%]*}
+  count=${count#[}
+  count=${count// /}
+  case "$count" in
+    */*) say "${count%/*} of ${count#*/} steps done" ;;
+    *%) say "$count done" ;; # of make
+  esac
+}
+
 # Rewrites one line of the terminal with each step of a build.
 show_progress() {
-  local line
+  local line started=$SECONDS
   while IFS= read -r line; do
-    case "$line" in \[*\]*) printf '\r\033[K%.100s' "$line" ;; esac
+    case "$line" in \[*\]*) printf '\r\033[K%s, %d s' "$(done_of "$line")" $((SECONDS - started)) ;; esac
   done
 }
 
@@ -103,8 +115,8 @@ show_progress() {
 tell_steps() { # LOG
   local step
   while sleep "$seconds_between_steps" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
-    step=$(grep -a '^\[' "$1" | tail -n 1 | cut -c 1-100) || true # none yet
-    [ -z "$step" ] || say "$step"
+    step=$(grep -a '^\[' "$1" | tail -n 1) || true # none yet
+    [ -z "$step" ] || done_of "$step"
   done
 }
 

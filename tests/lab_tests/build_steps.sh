@@ -20,7 +20,7 @@ case "$*" in
       if [ -n "$1" ] && grep -qF "$1" "$(dirname "$0")/said"; then return; fi
     done
   }
-  told "" && echo "[1/3] Building one" && told "[1/3]" && echo "[2/3] Building two" && told "[2/3]"
+  told "" && echo "[1/3] Building one" && told "1 of 3" && echo "[2/3] Building two" && told "2 of 3"
   [ ! -e "$(dirname "$0")/broken" ] || { echo "one.cpp:1: error: broken" && exit 1; }
   ;;
 *)
@@ -78,7 +78,9 @@ flock "$work/tree/build/lock" timeout 20 bash -c 'until grep -q Another "$1"; do
 until ! flock -n "$work/tree/build/lock" true; do sleep 0.05; done
 expect "a second build" '*Another build is under way*Building*' "$(run build_targets)"
 
-expect "a build's steps" $'Building*\n\[1/3\] Building one\n*\[2/3\] Building two*' "$(run build_targets)"
+# Ninja names a step when it has ended: none is said to be under way.
+expect "a build's steps" $'Building*\n1 of 3 steps done\n*2 of 3 steps done*' "$(run build_targets)"
+expect "make's steps" "40% done" "$(run done_of '[ 40%] Building CXX object one.o')"
 touch "$work/path/broken"
 expect "a build that fails" '*one.cpp:1: error: broken*The build failed*' "$(run build_targets || true)"
 [ "$failures" -eq 0 ]
