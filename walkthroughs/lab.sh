@@ -33,8 +33,32 @@ is_built() {
   [ -z "$changed" ]
 }
 
+# A build takes minutes, so what `new` would refuse is said before it. The tool looks once more.
+refuse_folder() { # ARGUMENTS...
+  local words=() argument
+  for argument in "$@"; do case "$argument" in -*) ;; *) words+=("$argument") ;; esac; done
+  [ "${words[0]:-}" = new ] || return 0
+  [ ${#words[@]} -eq 3 ] || fail "lab.sh: new takes a lab and a folder: bash walkthroughs/lab.sh new 2 my_lab"
+  local folder=${words[2]} parent inside
+  if [ -e "$folder" ] && { [ ! -d "$folder" ] || [ -n "$(ls -A "$folder")" ]; }; then
+    fail "lab.sh: '$folder' is there already and not empty; name a new folder"
+  fi
+  inside=$(realpath -m "$folder")
+  inside=${inside#"$root"/}
+  case "${inside%%/*}" in
+    build | docs | kernels | reference | stages | tests | walkthroughs)
+      fail "lab.sh: '$folder' is in the repository's own folder ${inside%%/*}; name one beside it, such as my_lab"
+      ;;
+  esac
+  parent=$(realpath -m "$folder")
+  while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
+  { [ -d "$parent" ] && [ -w "$parent" ]; } ||
+    fail "lab.sh: '$folder' cannot be made: nothing can be written in '$parent'"
+}
+
 if ! is_built "$@"; then
   help_if_asked "$@"
+  refuse_folder "$@"
   rm -f "$built"
   started=$(mktemp)
   trap 'rm -f "$started"' EXIT

@@ -84,6 +84,19 @@ rm "$work/gpu"
 mv "$tree" "$work/moved"
 tree="$work/moved"
 try "a tree that was moved" "$built"
+# What `new` would refuse is refused before a build of minutes.
+mkdir "$work/full" && touch "$work/full/file" "$tree/CMakeLists.txt"
+try "new in a folder that is there" \
+  "lab.sh: '$work/full' is there already and not empty; name a new folder (failed)" new 1 "$work/full"
+try "new among the sources" \
+  "lab.sh: '$tree/stages/mine' is in the repository's own folder stages; name one beside it, such as my_lab (failed)" \
+  new 1 "$tree/stages/mine"
+try "new below a file" \
+  "lab.sh: '$work/full/file/mine' cannot be made: nothing can be written in '$work/full/file' (failed)" \
+  new 1 "$work/full/file/mine"
+try "new without a folder" \
+  "lab.sh: new takes a lab and a folder: bash walkthroughs/lab.sh new 2 my_lab (failed)" new 1
+try "new in a new folder" $'Building paged_lab paged\ntool: new 1 '"$work/mine" new 1 "$work/mine"
 touch "$tree/something_missing" "$tree/CMakeLists.txt"
 try "a library is missing" "Install something (failed)"
 [ "$failures" -eq 0 ]
