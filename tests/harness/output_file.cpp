@@ -34,6 +34,20 @@ bool is_standard_output(const struct stat& file) {
   return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == file.st_dev && out.st_ino == file.st_ino;
 }
 
+/// 0, or why no file can be made in a folder whose permissions allow it: one of /proc, say. Where the
+/// file system can, it makes one without a name; else one that is gone again at once.
+int error_of_new_file(const fs::path& folder) {
+  int descriptor = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    std::string temporary = (folder / ".paged-XXXXXX").string();
+    descriptor = mkstemp(temporary.data());
+    if (descriptor < 0) return errno;
+    unlink(temporary.c_str());
+  }
+  close(descriptor);
+  return 0;
+}
+
 /// The permissions that a new file gets.
 mode_t default_mode() {
   const mode_t mask = umask(0);
@@ -64,6 +78,8 @@ void OutputFile::check_folder() const {
   if (target_.filename().empty()) fail<InputError>("it names a folder");
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     fail<InputError>("its folder cannot be written: " + std::string(std::strerror(errno)));
+  if (const int why = error_of_new_file(folder); why != 0)
+    fail<InputError>("no file can be made in its folder: " + std::string(std::strerror(why)));
 }
 
 void OutputFile::check_old_file() const {

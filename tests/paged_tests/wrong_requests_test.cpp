@@ -445,6 +445,21 @@ TEST_F(FailedCheckTest, ABrokenInvariantExitsWith1) {
   EXPECT_EQ(document.at("results")[0].at("expected"), true);
 }
 
+/// A folder may be one that root may write in, and that nobody can make a file in: the run would be
+/// lost at its end.
+TEST_F(FailedCheckTest, AFileThatCannotBeMadeIsRefusedBeforeTheRun) {
+  for (const Arguments& request :
+       {Arguments{"check", "--stage", "1", "--case", large_, "--json", "/proc/x"},
+        {"check", "--stage", "1", "--case", large_, "--junit", "/proc/x"},
+        {"run", "--stage", "1", "--case", large_, "--json", "/proc/x"},
+        {"count", "--stage", "1", "--case", large_, "--json", "/proc/x"}}) {
+    const ProcessResult result = run_paged(request);
+    EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("cannot write '/proc/x': "), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(FailedCheckTest, AWrongResultExitsWith1) {
   const ProcessResult result =
       run_paged({"run", "--stage", "1", "--case", large_, "--json", file("r.json")});
