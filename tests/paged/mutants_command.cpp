@@ -1,28 +1,73 @@
-// paged mutants: starts the program that has the zoo, which stands beside this one.
+// paged mutants: starts the program that has the zoo, which stands beside this one; builds it first if
+// it is not there.
 #include "tests/paged/commands.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace paged {
 namespace {
 
+namespace fs = std::filesystem;
+
+/// Never returns unless the program cannot be started.
+void become(const std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv.front(), argv.data());
+}
+
+/// What CMake says goes to standard error: standard output is for results.
+bool run_to_standard_error(const std::vector<std::string>& words) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    become(words);
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return false;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// `paged` is built without the zoo, so that a tour need not wait for it.
+void build_zoo(const fs::path& build, const std::string& program) {
+  const std::string command = "cmake --build " + build.string() + " --target paged_mutants";
+  if (!fs::exists(build / "CMakeCache.txt"))
+    throw std::runtime_error("there is no " + program + ", and " + build.string() +
+                             " is no build folder that it could be built in");
+  std::cerr << "Building the zoo, once, which takes some minutes: " << command << std::endl;
+  const unsigned jobs = std::max(std::thread::hardware_concurrency(), 1U);
+  if (!run_to_standard_error({"cmake", "--build", build.string(), "--target", "paged_mutants", "-j",
+                              std::to_string(jobs)}))
+    throw std::runtime_error(
+        "the zoo could not be built; what failed stands above, and this tries "
+        "it again: " +
+        command);
+}
+
 /// Does not return: the other program's exit status is this one's.
 [[noreturn]] void start_zoo(const std::vector<std::string>& arguments) {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string program = self.parent_path() / "paged_mutants";
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execv(program.c_str(), argv.data());
-  throw std::runtime_error("cannot start " + program + ": " + std::strerror(errno) +
-                           "; the zoo is built by bash tests/run.sh, or by cmake --build " +
-                           self.parent_path().parent_path().string() + " --target paged_mutants");
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const std::string program = folder / "paged_mutants";
+  if (!fs::exists(program)) build_zoo(folder.parent_path(), program);
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  become(words);
+  throw std::runtime_error("cannot start " + program + ": " + std::strerror(errno));
 }
 
 }  // namespace
