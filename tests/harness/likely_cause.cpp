@@ -102,8 +102,8 @@ LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
   const std::string row = "the row of the block table is that of sequence " + std::to_string(seq);
   const char* ignored = "the block table is ignored: logical blocks are used as physical ones";
   if (seq < 0) return cause;
-  if (cause.id == "table-ignored") return {CauseId(), cause.sentence + ", or " + row};
-  if (cause.sentence == row) return {CauseId(), cause.sentence + std::string(", or ") + ignored};
+  if (cause.id == "table-ignored") return either({cause.sentence, row});
+  if (cause.sentence == row) return either({row, ignored});
   return cause;
 }
 
@@ -112,12 +112,11 @@ LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
 /// over the whole warp within a page: then there is no cause, and the sentence has all of them.
 LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
   if (mistake.cause != "keys-ignored") return of_table({mistake.cause, mistake.sentence}, e);
-  std::string others;
+  std::vector<std::string> mistakes = {mistake.sentence};
   for (const auto cause_of : {cause_of_missing_rescale, cause_of_sum_over_warp})
     if (const LikelyCause other = cause_of(e); !other.id.empty())
-      others += ", or " + other.sentence;
-  if (others.empty()) return {mistake.cause, mistake.sentence};
-  return {CauseId(), "either " + mistake.sentence + others};
+      mistakes.push_back(other.sentence);
+  return mistakes.size() == 1 ? LikelyCause(mistake.cause, mistake.sentence) : either(mistakes);
 }
 
 LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
@@ -202,6 +201,13 @@ LikelyCause cause_of_wrong_weights(KernelUnderTest& kernel, const Evidence& e,
 }
 
 }  // namespace
+
+LikelyCause either(const std::vector<std::string>& mistakes) {
+  std::string sentence;
+  for (const std::string& mistake : mistakes)
+    sentence += (sentence.empty() ? "either " : ", or ") + mistake;
+  return {CauseId(), sentence};
+}
 
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head) {
   const std::int64_t labels = SlotsOfSequence(problem, seq).labels();

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace paged {
 
@@ -16,6 +17,10 @@ struct LikelyCause {
   std::string id;        ///< of kCauseIds, such as "tail-not-masked"; "" if nothing explains them
   std::string sentence;  ///< what is wrong, in half a sentence
 };
+
+/// Each of these mistakes explains the weights alone, so that none is the cause: no id, and "either A,
+/// or B".
+LikelyCause either(const std::vector<std::string>& mistakes);
 
 /// What a diagnosis says of wrong weights without a cause; the page says how to go on.
 inline constexpr const char* kUnexplainedWeights =

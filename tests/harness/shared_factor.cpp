@@ -237,7 +237,7 @@ LikelyCause cause_of_shared_factor(const Evidence& e, double factor) {
     if (found.id.empty())
       found = {mistake.cause, mistake.sentence};
     else if (found.id != mistake.cause.text())
-      return {CauseId(), found.sentence + ", or " + mistake.sentence};
+      return either({found.sentence, mistake.sentence});
   }
   if (!found.id.empty()) return found;
   if (LikelyCause cause = cause_of_missing_rescale(e); !cause.id.empty()) return cause;
