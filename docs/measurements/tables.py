@@ -40,7 +40,8 @@ def number(value):
 
 
 def rows_of(path):
-    """{(heads, shape, type): {variant: microseconds, "megabytes": of keys and values}}, in order."""
+    """{(heads, shape, type): {variant: microseconds, "megabytes": of keys and values, "takes_v1": whether the
+    kernel's own choice is V1, where that was recorded}}, in order."""
     rows = {}
     for result in json.loads(path.read_text())["results"]:
         if result["wrong"]:
@@ -48,6 +49,8 @@ def rows_of(path):
         heads = f"{result['num_heads']}/{result['num_kv_heads']}"
         row = rows.setdefault((heads, result["shape"], result["type"]), {})
         row["megabytes"] = result["megabytes"]
+        if "takes_v1" in result:
+            row["takes_v1"] = result["takes_v1"]
         if result["stage"] == "partition-and-reduce":
             row[result["variant"]] = result["microseconds"]
     return rows
@@ -94,13 +97,9 @@ def crossover(folder):
                     if "v1" not in row or "v2" not in row:
                         cells.append("–")
                         continue
-                    blocks = batch * int(heads.split("/")[0])
-                    # As stages/v1_v2_policy.h has it.
-                    one_partition, fill_the_gpu = length <= 512, blocks > 512
-                    takes_v1 = (one_partition and not fill_the_gpu if kind == "e4m3"
-                                else length <= 4096 and (one_partition or fill_the_gpu))
                     ratio = row["v1"] / row["v2"]
-                    cells.append(f"**{ratio:.2f}**" if takes_v1 != (ratio < 1) else f"{ratio:.2f}")
+                    wrong_choice = row["takes_v1"] != (ratio < 1)
+                    cells.append(f"**{ratio:.2f}**" if wrong_choice else f"{ratio:.2f}")
                 print(f"| {heads} | {batch} | " + " | ".join(cells) + " |")
 
 

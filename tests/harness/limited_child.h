@@ -9,7 +9,9 @@ namespace paged {
 /// What the system enforces on a process and its children. 0 sets no limit.
 struct ProcessLimits {
   int cpu_seconds = 0;
-  std::size_t memory_bytes = 0;  ///< writable memory
+  /// Of memory that it alone may write, touched or not: heap, stacks, mappings (RLIMIT_DATA). Not
+  /// of files that it reads through mappings.
+  std::size_t memory_bytes = 0;
   std::size_t file_bytes = 0;    ///< of each file that it writes
 };
 

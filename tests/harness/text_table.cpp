@@ -78,7 +78,7 @@ std::string coloured(const std::string& text, Colour colour) {
 }
 
 TextTable::TextTable(std::vector<std::string> heading, std::size_t keys)
-    : heading_(std::move(heading)), keys_(keys) {}
+    : heading_(std::move(heading)), keys_(std::min(keys, heading_.size() - 1)) {}
 
 void TextTable::add_row(std::vector<std::string> cells, Colour colour) {
   cells.resize(heading_.size());

@@ -26,7 +26,9 @@ std::string coloured(const std::string& text, Colour colour);
 /// row is one line.
 class TextTable {
  public:
-  /// @param keys  first columns that say what a row is about: each part begins with them
+  /// @param heading  at least one column
+  /// @param keys  first columns that say what a row is about: each part begins with them. Of a table
+  ///              of nothing else, all but the last one do: a part has one column more.
   explicit TextTable(std::vector<std::string> heading, std::size_t keys = 1);
   /// As many cells as the heading has.
   void add_row(std::vector<std::string> cells, Colour colour = Colour::plain);

@@ -183,6 +183,25 @@ MutantReport merged(const std::vector<std::string>& files) {
   return all;
 }
 
+/// Whether all documents have the report's tables; says which have not.
+bool documents_are_true(const std::vector<std::string>& files, const MutantReport& report) {
+  bool all = true;
+  for (const std::string& file : files)
+    if (const std::string old = content_of_input(file); with_tables(file, old, report) != old) {
+      all = false;
+      std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
+    }
+  return all;
+}
+
+/// Whether the ledger lacks nothing; says what it lacks.
+bool ledger_is_whole(const MutantReport& report) {
+  const std::vector<std::string> missing =
+      missing_partners(ledger_of(report, PAGED_PROJECT_DIRECTORY));
+  for (const std::string& partner : missing) std::cout << "docs/ledger.md: " << partner << '\n';
+  return missing.empty();
+}
+
 int run(const Options& options) {
   if (options.list) {
     print_names(mutants_of_groups(options));
@@ -196,31 +215,17 @@ int run(const Options& options) {
   const MutantReport report = options.merged.empty() ? hunt_all(options) : merged(options.merged);
   json.write(json_of(report));
   if (!json.takes_standard_output()) print(report, std::cout);
-  bool documents_are_true = true;
   for (const std::string& file : options.written)
     OutputFile(file).commit(with_tables(file, content_of_input(file), report));
-  for (const std::string& file : options.checked)
-    if (const std::string old = content_of_input(file); with_tables(file, old, report) != old) {
-      documents_are_true = false;
-      std::cout << file << " says something else; `paged mutants --write-markdown FILE` mends it\n";
-    }
-  bool ledger_is_whole = true;
-  if (options.ledger)
-    for (const std::string& missing :
-         missing_partners(ledger_of(report, PAGED_PROJECT_DIRECTORY))) {
-      ledger_is_whole = false;
-      std::cout << "docs/ledger.md: " << missing << '\n';
-    }
-  return report.all_well() && documents_are_true && ledger_is_whole ? 0 : 1;
+  const bool true_documents = documents_are_true(options.checked, report);
+  const bool whole_ledger = !options.ledger || ledger_is_whole(report);
+  return report.all_well() && true_documents && whole_ledger ? 0 : 1;
 }
 
-int parse_and_run(int argc, char** argv) {
-  CLI::App program(
-      "The harness against kernels broken on purpose, and others' recipes against them.");
-  program.name("paged mutants");
-  Options options;
-  auto* const list = program.add_flag(
-      "--list", options.list, "show the names of all mutants, or of --group, and hunt none");
+/// Which mutants, on what.
+void add_choices(CLI::App& program, Options& options) {
+  program.add_flag("--list", options.list,
+                   "show the names of all mutants, or of --group, and hunt none");
   program.add_option("--group", options.groups, "only this group; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -242,6 +247,10 @@ int parse_and_run(int argc, char** argv) {
       ->capture_default_str();
   program.add_flag("--no-mutants", options.no_mutants, "try the right kernels alone");
   program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
+}
+
+/// What is done with the results.
+void add_outputs(CLI::App& program, Options& options) {
   program
       .add_option("--json", options.json, "also write the results as JSON; - is standard output")
       ->type_name("FILE");
@@ -257,10 +266,25 @@ int parse_and_run(int argc, char** argv) {
       .add_option("--check-markdown", options.checked,
                   "fail unless these documents have the tables")
       ->type_name("FILE...");
+}
+
+/// --list goes with --group alone.
+void let_list_exclude_others(CLI::App& program) {
+  CLI::Option* const list = program.get_option("--list");
   for (CLI::Option* const other : program.get_options())
     if (const std::string name = other->get_name();
         name != "--list" && name != "--group" && name != "--help")
       list->excludes(other);
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App program(
+      "The harness against kernels broken on purpose, and others' recipes against them.");
+  program.name("paged mutants");
+  Options options;
+  add_choices(program, options);
+  add_outputs(program, options);
+  let_list_exclude_others(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -87,7 +87,7 @@ ProcessResult run_into_files(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const pid_t child = [&] {
     const Limit file_size(RLIMIT_FSIZE, limits.file_bytes);
-    const Limit memory(RLIMIT_AS, limits.memory_bytes);
+    const Limit memory(RLIMIT_DATA, limits.memory_bytes);
     return spawn(actions, arguments, environment);
   }();
   posix_spawn_file_actions_destroy(&actions);

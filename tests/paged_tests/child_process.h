@@ -27,7 +27,7 @@ ProcessResult run_paged(const std::vector<std::string>& arguments,
                         OutputKind output = OutputKind::file);
 
 /// The same under limits that the system enforces: bytes of a file that it writes, and of memory.
-/// Here that is address space (RLIMIT_AS): reading it counts, too.
+/// The others are no matter here.
 ProcessResult run_paged_limited(const std::vector<std::string>& arguments,
                                 const ProcessLimits& limits);
 

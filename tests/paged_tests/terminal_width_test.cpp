@@ -1,9 +1,15 @@
 // On a terminal of 80 columns no line is longer, whatever is shown.
+#include "tests/harness/text_table.h"
 #include "tests/paged_tests/child_process.h"
 
 #include <gtest/gtest.h>
 
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <iostream>
 #include <sstream>
 
 namespace paged {
@@ -78,6 +84,35 @@ TEST(TableInPartsTest, EachPartHasTheKeys) {
   for (const ProcessResult* result : {&shown, &written})
     for (const char* column : {" useful ", " barriers ", " shuffles"})
       EXPECT_EQ(times(column, result->out), 2U) << column << "\n" << result->out;
+}
+
+/// What this terminal of 80 columns shows of a table.
+std::string shown_on_terminal(const TextTable& table) {
+  const winsize size{.ws_row = 50, .ws_col = kTerminalColumns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    table.print(std::cout);
+    std::cout.flush();
+    _exit(0);
+  }
+  std::string shown;
+  char piece[4096];
+  for (ssize_t n = 0; (n = read(terminal, piece, sizeof piece)) > 0;)
+    shown.append(piece, static_cast<std::size_t>(n));
+  close(terminal);
+  waitpid(child, nullptr, 0);
+  return shown;
+}
+
+TEST(TableInPartsTest, ATableOfKeysAloneLosesNoColumn) {
+  const std::string first(60, 'x');
+  const std::string second(60, 'y');
+  TextTable table({"one", "other"}, 2);
+  table.add_row({first, second});
+  const std::string shown = shown_on_terminal(table);
+  EXPECT_NE(shown.find(first), std::string::npos) << shown;
+  EXPECT_NE(shown.find(second), std::string::npos) << shown;
 }
 
 }  // namespace

@@ -3,8 +3,13 @@
 #include "stages/registry.h"
 #include "stages/shared_memory.h"
 #include "stages/v1_v2_policy.h"
+#include "tests/harness/input_file.h"
+#include "tests/harness/json_object.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
 
 namespace paged {
 namespace {
@@ -121,6 +126,26 @@ TEST(V1V2Policy, TheMeasuredChoiceOf8BitCachesIsV1OnlyForFewBlocksOfOnePartition
   EXPECT_TRUE(measured_takes_v1(e4m3(batch_of(16, 32, 512))));   // 512 blocks
   EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(19, 27, 512))));  // 513
   EXPECT_FALSE(measured_takes_v1(e4m3(batch_of(64, 32, 4096))));
+}
+
+/// What docs/measurements/tables.py takes for the choice: of the files that were recorded before
+/// decode_benchmark wrote it, "takes_v1" was added by hand.
+TEST(V1V2Policy, IsThatOfTheRecordedMeasurements) {
+  int recorded = 0;
+  for (const CacheType cache : {CacheType::f16, CacheType::e4m3}) {
+    const std::string file = std::string(STAGE_TESTS_MEASUREMENTS) + "/crossover_" +
+                             std::string(name_of(cache)) + ".json";
+    const nlohmann::json results = parse_json(content_of_input(file), file).at("results");
+    for (const nlohmann::json& result : results) {
+      const std::string sizes = result.at("shape");  // "8 x 4096"
+      const DecodeShape shape = batch_of(std::stoi(sizes), result.at("num_heads"),
+                                         std::stoi(sizes.substr(sizes.rfind(' '))));
+      EXPECT_EQ(measured_takes_v1(with_cache(shape, cache)), result.at("takes_v1").get<bool>())
+          << file << ": " << result;
+      ++recorded;
+    }
+  }
+  EXPECT_GT(recorded, 500);
 }
 
 TEST(V1V2Policy, ACallGetsWhatItAsksFor) {

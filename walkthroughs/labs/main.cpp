@@ -324,8 +324,7 @@ void add_seconds_per_run(CLI::App& command, std::optional<int>& seconds) {
       ->type_name("N");
 }
 
-void add_commands(CLI::App& program, int& status) {
-  program.require_subcommand(1);
+void add_list_and_read(CLI::App& program, int& status) {
   program.add_subcommand("list", "The labs there are")->callback([&] { status = list(); });
 
   auto* command = program.add_subcommand("read", "Say what is wrong with a lab's file");
@@ -333,15 +332,20 @@ void add_commands(CLI::App& program, int& status) {
   command->add_option("FILE", *file, "NAME.json")->required();
   command->callback([file] { read_lab(*file); });
   command->group("");
+}
 
-  command = program.add_subcommand("new", "Make a lab's starter in a new folder");
+void add_new(CLI::App& program, int& status) {
+  auto* const command = program.add_subcommand("new", "Make a lab's starter in a new folder");
   auto made = std::make_shared<NewOptions>();
   command->add_option("LAB", made->lab, "name or number of a lab")->required();
   command->add_option("DIR", made->folder, "a new folder")->required();
   command->add_flag("--solution", made->solution, "with the source's own solution, for lecturers");
   command->callback([made, &status] { status = make_new(*made); });
+}
 
-  command = program.add_subcommand("check", "Build a folder, try it, explain what fails");
+void add_check(CLI::App& program, int& status) {
+  auto* const command =
+      program.add_subcommand("check", "Build a folder, try it, explain what fails");
   auto checked = std::make_shared<CheckOptions>();
   command->add_option("DIR", checked->folder, "the folder")->required();
   command->add_option("--lab", checked->lab, "in place of the one that its lab.txt names")
@@ -364,8 +368,10 @@ void add_commands(CLI::App& program, int& status) {
                     "try it even if nothing has changed since the last check");
   command->add_flag("--no-gpu", checked->no_gpu, "measure nothing on a GPU");
   command->callback([checked, &status] { status = check(*checked); });
+}
 
-  command = program.add_subcommand("grade", "Grade one or many folders");
+void add_grade(CLI::App& program, int& status) {
+  auto* const command = program.add_subcommand("grade", "Grade one or many folders");
   auto graded = std::make_shared<GradeOptions>();
   command->add_option("DIR", graded->folders, "folders of submissions")->required();
   command->add_option("--lab", graded->lab, "in place of those that their lab.txt name")
@@ -383,6 +389,14 @@ void add_commands(CLI::App& program, int& status) {
                    "write Gradescope's results.json; for several submissions, into this folder")
       ->type_name("FILE|FOLDER");
   command->callback([graded, &status] { status = grade_all(*graded); });
+}
+
+void add_commands(CLI::App& program, int& status) {
+  program.require_subcommand(1);
+  add_list_and_read(program, status);
+  add_new(program, status);
+  add_check(program, status);
+  add_grade(program, status);
 }
 
 }  // namespace
