@@ -17,18 +17,26 @@ template <std::size_t kSize>
   worker.checker.check<kSize>(worker, where, kind, reinterpret_cast<std::uintptr_t>(pc));
 }
 
-// Objects of other sizes: a GPU copies them in pieces of their own alignment.
+/// The largest pieces that all of these are multiples of, at most the 16 bytes of one access.
+std::size_t piece_of(std::uintptr_t addresses_and_size) {
+  const std::uintptr_t all = addresses_and_size | 16;
+  return all & -all;
+}
+
+// Objects of other sizes: a GPU copies them in pieces, and so they are counted.
 void see_range(const void* address, std::size_t size, AccessKind kind, void* pc) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   if (where - ignored_range.begin < ignored_range.size) return;
   Worker& worker = *current_worker;
   const auto return_address = reinterpret_cast<std::uintptr_t>(pc);
-  if (worker.counter.on()) [[unlikely]]
-    worker.counter.see(*worker.current, where, size, kind, return_address);
+  if (worker.counter.on()) [[unlikely]] {
+    const std::size_t piece = piece_of(where | size);
+    for (std::size_t at = 0; at < size; at += piece)
+      worker.counter.see(*worker.current, where + at, piece, kind, return_address);
+  }
   worker.checker.check_instruction(worker, {where, size, kind, return_address}, 1);
 }
 
-// A GPU copies in the largest pieces that both sides are aligned to, at most 16 bytes.
 void see_in_pieces(const void* address, std::size_t size, std::size_t piece, AccessKind kind,
                    void* pc) {
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
@@ -120,9 +128,8 @@ void __tsan_atomic_signal_fence(int) {}
 /// A copy that the compiler does not show, by code whose return address is pc. Either side may be
 /// null: no access.
 void paged_see_copy(const void* from, void* to, std::size_t bytes, void* pc) {
-  const auto both =
-      reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) | bytes | 16;
-  const std::size_t piece = both & -both;
+  const std::size_t piece = paged::simt::piece_of(reinterpret_cast<std::uintptr_t>(from) |
+                                                  reinterpret_cast<std::uintptr_t>(to) | bytes);
   if (from != nullptr) paged::simt::see_in_pieces(from, bytes, piece, AccessKind::read, pc);
   if (to != nullptr) paged::simt::see_in_pieces(to, bytes, piece, AccessKind::write, pc);
 }

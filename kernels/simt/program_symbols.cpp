@@ -142,6 +142,9 @@ class SymbolTable {
   // The variable that an offset in the thread-local image lies in, or null.
   const Symbol* thread_local_at(std::size_t offset) const { return find(thread_locals_, offset); }
 
+  // All of them.
+  const std::vector<Symbol>& thread_locals() const { return thread_locals_; }
+
   bool has_thread_locals() const { return !thread_locals_.empty(); }
 
  private:
@@ -206,6 +209,35 @@ const SymbolTable& symbol_table() {
   return table;
 }
 
+std::string demangled(const std::string& mangled) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  const std::string name = text == nullptr ? mangled : text;
+  std::free(text);
+  return name;
+}
+
+// "paged::sum::scratch" of "float paged::sum<float, 4>(float*)::scratch": what the instances of a
+// template share. "" of a variable that no template has.
+std::string name_in_template(const std::string& mangled) {
+  const std::string whole = demangled(mangled);
+  std::string name;
+  int brackets = 0;
+  bool has_arguments = false;
+  for (const char c : whole) {
+    if (c == '<' || c == '(') ++brackets;
+    has_arguments |= c == '<';
+    if (brackets == 0) name += c;
+    if (c == '>' || c == ')') --brackets;
+  }
+  return has_arguments ? name.substr(name.rfind(' ') + 1) : "";
+}
+
+ThreadLocalExtent extent_of(const SymbolTable::Symbol& variable) {
+  return {thread_local_image().begin + variable.begin, variable.size, variable.function,
+          variable.name.rfind("_ZN5paged4simt", 0) == 0 || variable.name == "paged_guarded_shared"};
+}
+
 }  // namespace
 
 void set_program_file(int descriptor) { program_descriptor = descriptor; }
@@ -259,10 +291,7 @@ ThreadLocalVariable thread_local_variable_at(std::uintptr_t address) {
   const std::size_t offset = address - thread_local_image().begin;
   const auto* variable = symbol_table().thread_local_at(offset);
   if (variable == nullptr) return {};
-  int status = 0;
-  char* demangled = abi::__cxa_demangle(variable->name.c_str(), nullptr, nullptr, &status);
-  const std::string name = demangled == nullptr ? variable->name : demangled;
-  std::free(demangled);
+  const std::string name = demangled(variable->name);
   const std::size_t colons = name.rfind("::");
   return {colons == std::string::npos ? name : name.substr(colons + 2), offset - variable->begin};
 }
@@ -271,10 +300,18 @@ ThreadLocalExtent thread_local_extent_at(std::uintptr_t address) {
   const ThreadLocalImage image = thread_local_image();
   if (!symbol_table().has_thread_locals()) return {image.begin, image.size};
   const auto* variable = symbol_table().thread_local_at(address - image.begin);
-  if (variable == nullptr) return {};
-  return {
-      image.begin + variable->begin, variable->size, variable->function,
-      variable->name.rfind("_ZN5paged4simt", 0) == 0 || variable->name == "paged_guarded_shared"};
+  return variable == nullptr ? ThreadLocalExtent{} : extent_of(*variable);
+}
+
+std::vector<ThreadLocalExtent> same_variable_of_other_instances(std::uintptr_t address) {
+  const auto* const variable = symbol_table().thread_local_at(address - thread_local_image().begin);
+  const std::string name = variable == nullptr ? "" : name_in_template(variable->name);
+  std::vector<ThreadLocalExtent> others;
+  if (name.empty()) return others;
+  for (const SymbolTable::Symbol& other : symbol_table().thread_locals())
+    if (&other != variable && name_in_template(other.name) == name)
+      others.push_back(extent_of(other));
+  return others;
 }
 
 CodeRange function_range(const void* address) {

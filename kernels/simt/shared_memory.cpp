@@ -1,7 +1,5 @@
 #include "kernels/simt/shared_memory.h"
 
-#include "kernels/simt/program_symbols.h"
-
 // The guard and the memory are one variable, since the linker may put others between two; the name
 // that kernels know is that of its second part.
 extern "C" {
@@ -31,6 +29,24 @@ std::string place_in_shared_memory(std::uintptr_t address) {
   return variable.name.empty()
              ? "shared memory"
              : "byte " + std::to_string(variable.offset) + " of '" + variable.name + "'";
+}
+
+std::string place_beside(const ThreadLocalExtent& variable, std::uintptr_t address) {
+  const std::uintptr_t end = variable.begin + variable.size;
+  std::string where;
+  if (address == end)
+    where = "right past the end of ";
+  else if (address > end)
+    where = std::to_string(address - end) + " bytes past the end of ";
+  else if (address >= variable.begin)
+    where = "across the end of ";
+  else
+    where = std::to_string(variable.begin - address) + " bytes before ";
+  const std::string bytes = " (" + std::to_string(variable.size) + " bytes";
+  return variable.begin == reinterpret_cast<std::uintptr_t>(dynamic_shared)
+             ? where + "the dynamic shared memory" + bytes + ")"
+             : where + "'" + thread_local_variable_at(variable.begin).name + "'" + bytes +
+                   " of static shared memory)";
 }
 
 }  // namespace paged::simt

@@ -102,9 +102,38 @@ void SharedRaces::stop_at_race(Worker& worker, const Access& access,
   stop_block(worker);
 }
 
+bool SharedRaces::is_written(const ThreadLocalExtent& variable) const {
+  for (std::uintptr_t at = variable.begin; at < variable.begin + variable.size; at += kCellBytes) {
+    const Cell& cell = cells_[at / kCellBytes - first_cell_];
+    if (cell.race.epoch() >= clocks_.first_epoch() && cell.initialised != 0) return true;
+  }
+  return false;
+}
+
+// An index that is too large lands in another variable. Where the instances of one template have
+// theirs side by side, it is that of another instance, of which this block has written nothing, beside
+// one of which it has: no kernel that means what it reads does that.
+std::optional<ThreadLocalExtent> SharedRaces::left_variable(std::uintptr_t address) const {
+  if (is_written(thread_local_extent_at(address))) return std::nullopt;
+  std::optional<ThreadLocalExtent> nearest;
+  const auto distance = [&](const ThreadLocalExtent& variable) {
+    return address < variable.begin ? variable.begin - address
+                                    : address - variable.begin - variable.size;
+  };
+  for (const ThreadLocalExtent& other : same_variable_of_other_instances(address))
+    if (is_written(other) && (!nearest || distance(other) < distance(*nearest))) nearest = other;
+  return nearest;
+}
+
 void SharedRaces::report_uninitialised(Worker& worker, const Access& access) const {
   const UncheckedScope unchecked;
   const CodePlace place{access.pc, ""};
+  if (const auto left = left_variable(access.address)) {
+    if (worker.findings.count_again(FindingKind::out_of_bounds_read, place)) return;
+    report(worker, FindingKind::out_of_bounds_read, place, *worker.current,
+           describe_access(access) + " " + place_beside(*left, access.address));
+    return;
+  }
   if (worker.findings.count_again(FindingKind::uninitialised_read, place)) return;
   report(worker, FindingKind::uninitialised_read, place, *worker.current,
          describe_access(access) + " of shared memory that nothing in this block has written, at " +

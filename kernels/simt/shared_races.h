@@ -3,11 +3,13 @@
 #pragma once
 #include "kernels/simt/access.h"
 #include "kernels/simt/block_clocks.h"
+#include "kernels/simt/program_symbols.h"
 #include "kernels/simt/race_cell.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace paged::simt {
@@ -87,6 +89,10 @@ class SharedRaces {
   [[noreturn]] void stop_at_race(Worker& worker, const Access& access,
                                  const EarlierAccess& racing) const;
   void report_uninitialised(Worker& worker, const Access& access) const;
+  /// Whether something in this block has written any byte of a variable.
+  bool is_written(const ThreadLocalExtent& variable) const;
+  /// The variable that an access of a byte that nobody has written has left, if that is certain.
+  std::optional<ThreadLocalExtent> left_variable(std::uintptr_t address) const;
 
   const BlockClocks& clocks_;
   LaneReadsOfEpoch lane_reads_;

@@ -1,5 +1,7 @@
 #include "kernels/simt/static_shared.h"
 
+#include "kernels/simt/shared_memory.h"
+
 namespace paged::simt {
 
 void StaticShared::begin_launch(const void* kernel) {
@@ -32,21 +34,7 @@ bool StaticShared::means_variable(std::uintptr_t pc) const {
 std::string StaticShared::describe(std::uintptr_t pc, std::uintptr_t address) const {
   const auto first = first_used_.find(pc);
   if (first == first_used_.end()) return "";
-  const ThreadLocalExtent& variable = first->second.extent;
-  const std::uintptr_t end = variable.begin + variable.size;
-  std::string where;
-  if (address == end)
-    where = "right past the end of ";
-  else if (address > end)
-    where = std::to_string(address - end) + " bytes past the end of ";
-  else if (address >= variable.begin)
-    where = "across the end of ";
-  else
-    where = std::to_string(variable.begin - address) + " bytes before ";
-  if (first->second.dynamic)
-    return where + "the dynamic shared memory (" + std::to_string(variable.size) + " bytes)";
-  return where + "'" + thread_local_variable_at(variable.begin).name + "' (" +
-         std::to_string(variable.size) + " bytes of static shared memory)";
+  return place_beside(first->second.extent, address);
 }
 
 }  // namespace paged::simt

@@ -68,6 +68,21 @@ __global__ void bulk_copy(unsigned bytes, const int* in, int* out) {
   out[lane] = shared[lane];
 }
 
+struct Row {
+  int words[10];
+};
+
+__global__ void object_copy(int word, int* out) {
+  __shared__ __align__(16) Row rows[32];
+  const int lane = threadIdx.x;
+  for (int i = 0; i < 10; ++i) rows[lane].words[i] = lane;
+  __syncwarp();
+  enter_phase(Phase::qk);
+  const Row own = rows[lane];
+  enter_phase(Phase::reduce);
+  out[lane] = own.words[word];
+}
+
 template <int kMatrices>
 __global__ void matrix_load(int stride, int* out) {
   __shared__ __align__(128) unsigned shared[1024];
@@ -109,6 +124,9 @@ void launch_bulk_copy(unsigned bytes, const int* in, int* out) {
 void launch_matrix_load(int matrices, int stride, int* out) {
   launch(matrices == 1 ? matrix_load<1> : matrix_load<4>, dim3(1), dim3(32), 0, Stream{}, stride,
          out);
+}
+void launch_object_copy(int word, int* out) {
+  launch(object_copy, dim3(1), dim3(32), 0, Stream{}, word, out);
 }
 void launch_stopped(int blocks, const int* in, int* out) {
   launch(stopped, dim3(blocks), dim3(32), 0, Stream{}, in, out);

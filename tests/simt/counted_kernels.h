@@ -20,6 +20,9 @@ void launch_bulk_copy(unsigned bytes, const int* in, int* out);
 /// A warp stores 4096 bytes and loads matrices whose rows are 16 * stride bytes apart: `matrices` is 1
 /// or 4. Phase qk: the ldmatrix.
 void launch_matrix_load(int matrices, int stride, int* out);
+/// Each of 32 lanes copies an object of 40 bytes from shared memory as a whole, and stores one of its
+/// 10 words, which is the lane's number. Phase qk: the copy.
+void launch_object_copy(int word, int* out);
 /// Reads past the end of `in` in the last block.
 void launch_stopped(int blocks, const int* in, int* out);
 

@@ -171,6 +171,18 @@ TEST_F(CountingTest, LdmatrixIsOneRequestWithAWavefrontAMatrixUnlessRowsShareBan
   }
 }
 
+// 40 bytes are a multiple of 8: five loads of 8 bytes, whose half warps meet no bank twice.
+TEST_F(CountingTest, AnObjectIsCopiedInPieces) {
+  cpu_checked::launch_object_copy(9, out_.data());
+  const LaunchCounts counts = device_.take_counts();
+  Counts load;
+  load.shared_load_requests = 5;
+  load.shared_load_wavefronts = 10;
+  EXPECT_EQ(counts.phases[Phase::qk], load);
+  EXPECT_EQ(out_.to_host()[31], 31);
+  EXPECT_TRUE(device_.take_findings().empty());
+}
+
 TEST_F(CountingTest, CountsDoNotDependOnTheSchedule) {
   std::vector<CountsByPhase> counts;
   using simt::ScheduleKind;

@@ -556,6 +556,18 @@ __global__ void row_too_many(int rounds, int* values) {
   values[threadIdx.x] = rows[2][31 - threadIdx.x];
 }
 
+// Each access is an instruction of its own, which has been nowhere before. Behind the array of one
+// instance g++ puts that of the instance that is named before it.
+template <typename T>
+__global__ void add_four(int first, int* values) {
+  __shared__ T next[32];
+  next[threadIdx.x] = static_cast<T>(values[threadIdx.x]);
+  __syncthreads();
+  T sum = next[first] + next[first + 1] + next[first + 2];
+  sum += next[first + 3];  // mistake: read past a static array, into another instance's
+  values[threadIdx.x] = static_cast<int>(sum);
+}
+
 // A function's own shared memory besides the kernel's, in use by turns.
 __device__ int rotate(int value) {
   __shared__ int own[64];
@@ -598,6 +610,18 @@ void add_static_shared(std::vector<PlantedKernel>& kernels) {
         {{reads, "add_next",
           "lane 31): 4-byte read right past the end of 'next' (128 bytes of static shared "
           "memory)"}},
+        true},
+       {"the end of a static array that has other instances",
+        file,
+        [](Device& device) { run_static(device, add_four<int>, 28); },
+        {},
+        false,
+        reads},
+       {"read past a static array, into another instance's",
+        file,
+        [](Device& device) { run_static(device, add_four<unsigned>, 29); },
+        {{reads, "add_four",
+          "4-byte read right past the end of 'next' (128 bytes of static shared memory)"}},
         true},
        {"all but the last of a static array",
         file,
