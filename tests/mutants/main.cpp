@@ -9,12 +9,12 @@
 #include "tests/harness/text_table.h"
 #include "tests/mutants/cache_trial.h"
 #include "tests/mutants/hunt.h"
+#include "tests/mutants/hunt_options.h"
 #include "tests/mutants/ledger.h"
 #include "tests/mutants/mutant_report.h"
 #include "tests/mutants/mutant_story.h"
 #include "tests/mutants/recipe.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -23,20 +23,6 @@
 
 namespace paged {
 namespace {
-
-struct Options {
-  std::vector<std::string> groups, names, merged, written, checked;
-  std::optional<std::string> json, invariant, case_name;
-  std::optional<int> seeds_asked;
-  int first_seed = 1;
-  bool list = false;
-  bool no_mutants = false;
-  bool no_recipes = false;
-  bool ledger = false;
-
-  /// Who asks for one mutant wants to know about it, not about false alarms.
-  int seeds() const { return seeds_asked.value_or(names.empty() ? 1 : 0); }
-};
 
 MutantRow row_of(const HuntResult& result) {
   const Mutant& mutant = result.mutant;
@@ -74,14 +60,14 @@ void check_names(const std::vector<std::string>& asked, const std::vector<std::s
 }
 
 /// Of all groups, or of those asked for.
-std::vector<Mutant> mutants_of_groups(const Options& options) {
+std::vector<Mutant> mutants_of_groups(const HuntOptions& options) {
   std::vector<Mutant> mutants;
   for (const std::string& group : options.groups.empty() ? mutant_groups() : options.groups)
     for (Mutant& mutant : read_mutants(group)) mutants.push_back(std::move(mutant));
   return mutants;
 }
 
-std::vector<Mutant> chosen_mutants(const Options& options) {
+std::vector<Mutant> chosen_mutants(const HuntOptions& options) {
   std::vector<Mutant> mutants = mutants_of_groups(options);
   std::vector<std::string> known;
   for (const Mutant& mutant : mutants) known.push_back(mutant.name);
@@ -113,8 +99,8 @@ void check_built_for(const Mutant& mutant, const CaseSpec& spec) {
 }
 
 /// The right kernels under the same cases, and under others' recipes.
-void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& recipes, Device& device,
-                       MutantReport& report, Progress& progress) {
+void try_right_kernels(const HuntOptions& options, std::vector<PreparedRecipe>& recipes,
+                       Device& device, MutantReport& report, Progress& progress) {
   report.seeds = options.seeds();
   for (int seed = options.first_seed; seed < options.first_seed + options.seeds(); ++seed) {
     HuntingGround ground(seed);
@@ -139,7 +125,7 @@ void try_right_kernels(const Options& options, std::vector<PreparedRecipe>& reci
                                       stage.name);
 }
 
-MutantReport hunt_all(const Options& options) {
+MutantReport hunt_all(const HuntOptions& options) {
   MutantReport report;
   const std::vector<Mutant> mutants =
       options.no_mutants ? std::vector<Mutant>() : chosen_mutants(options);
@@ -202,7 +188,8 @@ bool ledger_is_whole(const MutantReport& report) {
   return missing.empty();
 }
 
-int run(const Options& options) {
+int run(const HuntOptions& options) {
+  if (options.invariant) find_invariant(*options.invariant);
   if (options.list) {
     print_names(mutants_of_groups(options));
     return 0;
@@ -222,81 +209,6 @@ int run(const Options& options) {
   return report.all_well() && true_documents && whole_ledger ? 0 : 1;
 }
 
-/// Which mutants, on what.
-void add_choices(CLI::App& program, Options& options) {
-  program.add_flag("--list", options.list,
-                   "show the names of all mutants, or of --group, and hunt none");
-  program.add_option("--group", options.groups, "only this group; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  program.add_option("--mutant", options.names, "only this mutant, told in full; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  program.add_option("--invariant", options.invariant, "try this invariant alone; with --mutant")
-      ->type_name("ID");
-  program.add_option("--case", options.case_name, "on this case alone; with --mutant")
-      ->type_name("NAME|FILE");
-  program
-      .add_option("--seeds", options.seeds_asked,
-                  "how many seeds the right kernels are tried with; 1, or 0 with --mutant")
-      ->check(CLI::Range(0, 1000000));
-  program
-      .add_option("--first-seed", options.first_seed,
-                  "the first of these seeds, to try many in slices")
-      ->check(CLI::Range(0, 1000000000))
-      ->capture_default_str();
-  program.add_flag("--no-mutants", options.no_mutants, "try the right kernels alone");
-  program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
-}
-
-/// What is done with the results.
-void add_outputs(CLI::App& program, Options& options) {
-  program
-      .add_option("--json", options.json, "also write the results as JSON; - is standard output")
-      ->type_name("FILE");
-  program
-      .add_option("--merge", options.merged, "hunt nothing: put together what --json has written")
-      ->type_name("FILE...");
-  program.add_flag("--ledger", options.ledger,
-                   "with --merge of all groups: fail where an invariant lacks a test, a mutant, a "
-                   "stage or a walkthrough");
-  program.add_option("--write-markdown", options.written, "write the tables into these documents")
-      ->type_name("FILE...");
-  program
-      .add_option("--check-markdown", options.checked,
-                  "fail unless these documents have the tables")
-      ->type_name("FILE...");
-}
-
-/// --list goes with --group alone.
-void let_list_exclude_others(CLI::App& program) {
-  CLI::Option* const list = program.get_option("--list");
-  for (CLI::Option* const other : program.get_options())
-    if (const std::string name = other->get_name();
-        name != "--list" && name != "--group" && name != "--help")
-      list->excludes(other);
-}
-
-int parse_and_run(int argc, char** argv) {
-  CLI::App program(
-      "The harness against kernels broken on purpose, and others' recipes against them.");
-  program.name("paged mutants");
-  Options options;
-  add_choices(program, options);
-  add_outputs(program, options);
-  let_list_exclude_others(program);
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << program.help();
-    return 0;
-  }
-  if ((options.invariant || options.case_name) && options.names.empty())
-    throw InputError("--invariant and --case go with --mutant NAME");
-  if (options.invariant) find_invariant(*options.invariant);
-  return run(options);
-}
-
 }  // namespace
 }  // namespace paged
 
@@ -307,9 +219,8 @@ int main(int argc, char** argv) {
     return status;
   };
   try {
-    return paged::parse_and_run(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return complain(error.what() + std::string("; paged mutants --help shows what there is"), 2);
+    const auto options = paged::parse_hunt_options({argv + 1, argv + argc});
+    return options ? paged::run(*options) : 0;
   } catch (const paged::InputError& error) {
     return complain(error.what(), 2);
   } catch (const std::exception& error) {

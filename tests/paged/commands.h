@@ -15,8 +15,8 @@ void add_check_command(CLI::App& program, int& status);
 void add_explain_command(CLI::App& program, int& status);
 void add_count_command(CLI::App& program, int& status);
 void add_trace_command(CLI::App& program, int& status);
-/// This one never comes back to set a status: the zoo is a program of its own, since it takes a
-/// minute to build.
+/// This one sets no status: the zoo is a program of its own, since it takes a minute to build, and
+/// its exit status is this one's. It comes back where only help was asked for.
 void add_mutants_command(CLI::App& program);
 
 }  // namespace paged
