@@ -92,31 +92,33 @@ quietly() {
 }
 
 # Ninja and make name a step when it has ended: "[12/160] Building X" says that 12 of 160 are done, and
-# nothing of those under way.
-done_of() { # LINE
+# nothing of those under way. Sets done_steps, to "" for other lines. No subshell: there are thousands.
+read_step() { # LINE
   local count=${1%%]*}
   count=${count#[}
   count=${count// /}
   case "$count" in
-    */*) say "${count%/*} of ${count#*/} steps done" ;;
-    *%) say "$count done" ;; # of make
+    *[!0-9/%]* | '') done_steps='' ;;
+    */*) done_steps="${count%/*} of ${count#*/} steps done" ;;
+    *) done_steps="$count done" ;; # of make
   esac
 }
 
 # Rewrites one line of the terminal with each step of a build.
 show_progress() {
-  local line started=$SECONDS
+  local line done_steps started=$SECONDS
   while IFS= read -r line; do
-    case "$line" in \[*\]*) printf '\r\033[K%s, %d s' "$(done_of "$line")" $((SECONDS - started)) ;; esac
+    case "$line" in \[*\]*) read_step "$line" ;; *) continue ;; esac
+    [ -z "$done_steps" ] || printf '\r\033[K%s, %d s' "$done_steps" $((SECONDS - started))
   done
 }
 
 # Where there is no terminal, a line now and then shows that the build goes on.
 tell_steps() { # LOG
-  local step
+  local done_steps
   while sleep "$seconds_between_steps" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
-    step=$(grep -a '^\[' "$1" | tail -n 1) || true # none yet
-    [ -z "$step" ] || done_of "$step"
+    read_step "$(grep -a '^\[ *[0-9]' "$1" | tail -n 1)" # none yet is none
+    [ -z "$done_steps" ] || say "$done_steps"
   done
 }
 

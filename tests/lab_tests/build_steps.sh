@@ -80,7 +80,10 @@ expect "a second build" '*Another build is under way*Building*' "$(run build_tar
 
 # Ninja names a step when it has ended: none is said to be under way.
 expect "a build's steps" $'Building*\n1 of 3 steps done\n*2 of 3 steps done*' "$(run build_targets)"
-expect "make's steps" "40% done" "$(run done_of '[ 40%] Building CXX object one.o')"
+expect "make's steps" "40% done" "$(run eval 'read_step "[ 40%] Building CXX object one.o"; say "$done_steps"')"
+expect "another line in brackets" "" "$(run eval 'read_step "[warning] a/b]"; say "$done_steps"')"
+expect "what a terminal shows" $'\r\033[K1 of 3 steps done, 0 s' \
+  "$(run eval 'printf "[1/3] one\n[warning] a/b]\n" | show_progress')"
 touch "$work/path/broken"
 expect "a build that fails" '*one.cpp:1: error: broken*The build failed*' "$(run build_targets || true)"
 [ "$failures" -eq 0 ]
