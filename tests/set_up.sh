@@ -115,10 +115,10 @@ show_progress() {
 
 # Where there is no terminal, a line now and then shows that the build goes on.
 tell_steps() { # LOG
-  local done_steps
+  local done_steps started=$SECONDS
   while sleep "$seconds_between_steps" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
     read_step "$(grep -a '^\[ *[0-9]' "$1" | tail -n 1)" # none yet is none
-    [ -z "$done_steps" ] || say "$done_steps"
+    [ -z "$done_steps" ] || say "$done_steps, $((SECONDS - started)) s"
   done
 }
 

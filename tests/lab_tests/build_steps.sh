@@ -79,7 +79,7 @@ until ! flock -n "$work/tree/build/lock" true; do sleep 0.05; done
 expect "a second build" '*Another build is under way*Building*' "$(run build_targets)"
 
 # Ninja names a step when it has ended: none is said to be under way.
-expect "a build's steps" $'Building*\n1 of 3 steps done\n*2 of 3 steps done*' "$(run build_targets)"
+expect "a build's steps" $'Building*\n1 of 3 steps done, [0-9]* s\n*2 of 3 steps done, [0-9]* s*' "$(run build_targets)"
 expect "make's steps" "40% done" "$(run eval 'read_step "[ 40%] Building CXX object one.o"; say "$done_steps"')"
 expect "another line in brackets" "" "$(run eval 'read_step "[warning] a/b]"; say "$done_steps"')"
 expect "what a terminal shows" $'\r\033[K1 of 3 steps done, 0 s' \
