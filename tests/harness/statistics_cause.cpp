@@ -156,7 +156,18 @@ LikelyCause StatisticsCause::of_maximum() const {
   if (maximum.got > maximum.reference)
     return {"maximum", "the maximum is " + numbers +
                            ": more than the sequence's tokens took part in the search"};
-  return {"maximum", "the maximum is " + numbers + ": not all tokens took part in the search"};
+  if (maximum.got == 0)
+    return {"maximum", "the maximum is " + numbers +
+                           ": nothing is subtracted from the logits, or what is, is not handed out "
+                           "(where that is meant, declare no_maximum)"};
+  for (int token = 0; token < seq_len(); ++token)
+    if (Statistic{maximum.got, attention().logits[token], answer_.bounds[row_].logits[token]}
+            .is_right())
+      return {"maximum", "the maximum is " + numbers +
+                             ": not all tokens took part in the search, "
+                             "whose result is the logit of token " +
+                             std::to_string(token)};
+  return {};  // no token's: it is the logits that are wrong
 }
 
 LikelyCause StatisticsCause::of_lse(const Statistic& lse) const {

@@ -405,6 +405,30 @@ TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {
     EXPECT_NE(both.at("message").get<std::string>().find(words), std::string::npos) << both;
 }
 
+/// Where logits are so small that all weights are alike, statistics alone show what is wrong: a maximum
+/// that is no token's logit says that the logits are, and one of 0 that nobody subtracts it.
+TEST_F(PluginTest, AMaximumThatIsNoTokensIsNoSearchThatEndsEarly) {
+  const auto failure_of = [&](const char* does, const char* family) {
+    const std::string values = std::string(R"({"kind": ")") + family + R"(", "seed": 7})";
+    const std::string file = folder_
+                                 .write("maximum.json", case_text({{"scalar", "\"f32\""},
+                                                                   {"seq_lens", "[40]"},
+                                                                   {"values", values.c_str()}}))
+                                 .string();
+    const std::vector<json> failures = check({"--invariant", "reference", "--case", file},
+                                             {std::string("PAGED_TEST_DOES=") + does})
+                                           .failures();
+    return failures.empty() ? json{{"cause", "no failure"}, {"message", ""}} : failures.front();
+  };
+  const json lost = failure_of("dot_lacks_last_dimensions", "small");
+  EXPECT_EQ(lost.at("cause"), "") << lost;
+  EXPECT_EQ(lost.at("message").get<std::string>().find("search"), std::string::npos) << lost;
+  const json none = failure_of("maximum_not_subtracted", "normal");
+  EXPECT_EQ(none.at("cause"), "maximum") << none;
+  EXPECT_NE(none.at("message").get<std::string>().find("nothing is subtracted"), std::string::npos)
+      << none;
+}
+
 TEST_F(PluginTest, WeightsThatNothingExplainsSayWhereToReadOn) {
   const Check one = check_quickly("keys_backwards");
   ASSERT_EQ(one.failures().size(), 1U) << one.process.out;

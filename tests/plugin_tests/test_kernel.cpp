@@ -100,6 +100,7 @@ class Attention {
     std::vector<float> logits = all_logits();
     float maximum = -std::numeric_limits<float>::infinity();
     for (const float logit : logits) maximum = std::fmax(maximum, logit);
+    if (does("maximum_not_subtracted") && !logits.empty()) maximum = 0;
     const bool any = maximum > -std::numeric_limits<float>::infinity();
     const float sum = exponentiate(logits, maximum);
     const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
@@ -220,7 +221,8 @@ class Attention {
       const bool chosen =
           sparsity_.takes_part(token / a_.block_size, seq_len, a_.block_size, stripe);
       float dot = 0;
-      for (int dim = 0; dim < a_.head_size && chosen; ++dim)
+      const int dims = does("dot_lacks_last_dimensions") ? a_.head_size - 8 : a_.head_size;
+      for (int dim = 0; dim < dims && chosen; ++dim)
         dot += load(a_.scalar, a_.query, query + dim) * key(token, dim);
       const float bias = a_.alibi_slopes == nullptr
                              ? 0
