@@ -117,7 +117,7 @@ std::vector<std::string> promises_of_every_stage() {
           "convexity", "value-linearity",
           // where tokens lie
           "block-permutation", "token-order", "table-padding", "tail-isolation", "block-isolation",
-          "head-isolation", "wide-address",
+          "head-isolation", "strides", "wide-address",
           // what a result may depend on
           "batch-independence", "determinism", "writes-only-output",
           // options

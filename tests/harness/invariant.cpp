@@ -55,7 +55,7 @@ const std::vector<Invariant>& invariants() {
       shift_invariance(),
       // where tokens lie
       block_permutation(), token_order(), table_padding(), tail_isolation(), block_isolation(),
-      head_isolation(), wide_address(),
+      head_isolation(), strides(), wide_address(),
       // what a result may depend on
       batch_independence(), determinism(), partition_invariance(), writes_only_output(),
       // options

@@ -180,13 +180,23 @@ class PlainAttention {
                   head_start(kv_head, a_.key_head_stride) + in_page);
   }
 
+  std::int64_t value_block_stride() const {
+    if (has(Mistake::block_stride_from_sizes)) return a_.num_kv_heads * a_.value_head_stride;
+    return has(Mistake::value_strides_of_keys) ? a_.key_block_stride : a_.value_block_stride;
+  }
+
   std::int64_t value_in_block(const Token& token, int kv_head, int dim) const {
-    return head_start(kv_head, a_.value_head_stride) + dim * a_.block_size + token.offset;
+    return head_start(kv_head, has(Mistake::value_strides_of_keys) ? a_.key_head_stride
+                                                                   : a_.value_head_stride) +
+           dim * a_.block_size + token.offset;
   }
 
   std::vector<float> query_of(int seq, int head) const {
     const int query_seq = has(Mistake::query_of_sequence_0) ? 0 : seq;
-    const std::int64_t first = query_seq * a_.query_stride + std::int64_t{head} * a_.head_size;
+    const std::int64_t stride = has(Mistake::query_stride_from_sizes)
+                                    ? std::int64_t{a_.num_heads} * a_.head_size
+                                    : a_.query_stride;
+    const std::int64_t first = query_seq * stride + std::int64_t{head} * a_.head_size;
     std::vector<float> query(a_.head_size);
     for (int dim = 0; dim < a_.head_size; ++dim)
       query[dim] = load(a_.scalar, a_.query, first + dim);
@@ -363,7 +373,7 @@ class PlainAttention {
       if (has(Mistake::last_value_dropped) && is_last) continue;
       const std::int64_t block =
           has(Mistake::table_ignored_for_values) ? token.position / a_.block_size : token.block;
-      float value = cached(a_.value_cache, block, a_.value_block_stride, i);
+      float value = cached(a_.value_cache, block, value_block_stride(), i);
       if (has(Mistake::values_clamped)) value = std::clamp(value, -2.0F, 2.0F);
       if (has(Mistake::first_value_doubled) && token.position == 0) value *= 2;
       sum += token.weight * value;
@@ -498,6 +508,9 @@ const std::vector<MistakeInfo>& mistakes() {
       {Mistake::output_carried_over, "output_carried_over", {"value-linearity", "determinism"}},
       {Mistake::k_scale_dropped, "k_scale_dropped", {"fp8-scale"}},
       {Mistake::nan_code_as_number, "nan_code_as_number", {"fp8-scale"}},
+      {Mistake::query_stride_from_sizes, "query_stride_from_sizes", {"strides"}},
+      {Mistake::block_stride_from_sizes, "block_stride_from_sizes", {"strides"}},
+      {Mistake::value_strides_of_keys, "value_strides_of_keys", {"strides"}},
       {Mistake::address_in_32_bits, "address_in_32_bits", {"wide-address"}},
   };
   return all;

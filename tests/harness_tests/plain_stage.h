@@ -84,6 +84,9 @@ enum class Mistake {
   output_carried_over,  ///< a quarter of what was left of the head before is added
   k_scale_dropped,
   nan_code_as_number,  ///< e4m3's code 0x7F read as 480
+  query_stride_from_sizes,  ///< as if no gap were between two queries
+  block_stride_from_sizes,  ///< of values
+  value_strides_of_keys,
   address_in_32_bits,
 };
 

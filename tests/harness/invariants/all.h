@@ -15,6 +15,7 @@ Invariant large_logits();
 Invariant shift_invariance();
 Invariant block_permutation();
 Invariant token_order();
+Invariant strides();
 Invariant table_padding();
 Invariant tail_isolation();
 Invariant block_isolation();
