@@ -88,4 +88,39 @@ class CauseId {
   std::string_view id_;
 };
 
+/// Whether a mistake with this id can show in a sequence of one token, which has all the weight
+/// whatever its logit: what is wrong with where values are read or outputs written, which tokens
+/// there are, or the denominator. One of "table-ignored" or "wrong-kv-head" cannot where it is
+/// about keys alone (LikelyCause::shows_in_one_token).
+constexpr bool shows_in_one_token(CauseId id) {
+  constexpr CauseId kShown[] = {"added-repeatedly",
+                                "address-order",
+                                "denominator",
+                                "dimensions-unwritten",
+                                "foreign-block",
+                                "guard",
+                                "last-token-dropped",
+                                "length-of-longest",
+                                "maximum",
+                                "not-a-number",
+                                "nothing-weighs",
+                                "one-token-too-many",
+                                "output-elsewhere",
+                                "padding-in-denominator",
+                                "page-missing",
+                                "page-too-many",
+                                "scales-swapped",
+                                "table-ignored",
+                                "tail-not-masked",
+                                "tail-weighs",
+                                "v-scale",
+                                "value-dropped",
+                                "value-layout",
+                                "value-strides",
+                                "wrong-kv-head",
+                                "wrong-length",
+                                "wrong-table-row"};
+  return std::find(std::begin(kShown), std::end(kShown), id) != std::end(kShown);
+}
+
 }  // namespace paged

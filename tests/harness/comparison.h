@@ -37,8 +37,9 @@ struct Comparison {
   double relative_l2 = 0;      ///< ||output - reference|| / ||reference||
   double cosine_distance = 0;  ///< 1 - cosine of the angle between output and reference
   std::string message;         ///< "" if passed, else what is wrong, where, by how much
-  /// Where a wrong number is: the first in a sequence of 16 tokens or more, else that of the longest
-  /// wrong one, for many mistakes look alike in one or two tokens. -1: nowhere, or in the whole.
+  /// Where a wrong number is: the first in a sequence of 16 tokens or more, else that of the
+  /// longest wrong one, for many mistakes look alike in one or two tokens. -1: nowhere, or in the
+  /// whole.
   int seq = -1, head = -1;
   std::optional<WrongNumber> wrong = {};  ///< that number
 };

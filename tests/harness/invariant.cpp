@@ -4,30 +4,16 @@
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/likely_cause.h"
 
-#include <algorithm>
-
 namespace paged {
 namespace {
 
-int longest_sequence(const DecodeProblem& problem) {
-  const auto& lengths = problem.seq_lens;
-  return static_cast<int>(std::max_element(lengths.begin(), lengths.end()) - lengths.begin());
-}
-
-/// What the weights of the suspect say. Where several mistakes have them, those of a longer sequence
-/// may tell the mistakes apart.
-Diagnosis diagnosis_of(const Suspect& suspect, KernelUnderTest& kernel) {
-  const Diagnosis first = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
-  const int longest = longest_sequence(suspect.problem);
-  if (!first.has_several_causes() || longest == suspect.seq) return first;
-  const Diagnosis second = diagnose(kernel, suspect.problem, longest, suspect.head);
-  return second.cause.id.empty() ? first : second;
-}
-
 void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
-  const Diagnosis diagnosis = diagnosis_of(*verdict.suspect, kernel);
+  const Suspect& suspect = *verdict.suspect;
+  const Diagnosis diagnosis =
+      diagnose_longest_too(kernel, suspect.problem, suspect.seq, suspect.head);
   verdict.message += "; " + diagnosis.text;
   verdict.cause = diagnosis.cause.id;
+  verdict.cause_shows_in_one_token = diagnosis.cause.shows_in_one_token;
   kernel.take_faults();  // those of the runs that recovered the weights were reported already
 }
 

@@ -31,6 +31,7 @@ struct Verdict {
   std::string broken_execution = {};
   /// Id of the likely cause that the recovered weights point at; "" if they point at none.
   std::string cause = {};
+  bool cause_shows_in_one_token = false;  ///< of a sequence (likely_cause.h)
   /// For explanations: the first wrong number, where there is one; what kind of finding the first
   /// is; which cache's unused slots were overwritten in the run that failed. Runs in another
   /// process (plugin.h) do not hand these over.

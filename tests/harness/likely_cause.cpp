@@ -69,8 +69,7 @@ std::string most_wrong(const Evidence& e) {
   return text;
 }
 
-// ---- the cause
-// -----------------------------------------------------------------------------------
+// ---- the cause ---------------------------------------------------------------------------------
 
 KernelTraits traits_of(const KernelUnderTest& kernel) {
   const Stage& stage = kernel.stage();
@@ -81,6 +80,13 @@ KernelTraits traits_of(const KernelUnderTest& kernel) {
 /// Whether one token at most weighs more than rounding does.
 bool is_one_token(const ExpectedWeights& expected) {
   return (expected.weights.array() > 8 * expected.bound.array()).count() < 2;
+}
+
+/// What changes logits alone, such as other keys, no sequence of one token shows.
+LikelyCause cause_of(const MistakenProblem& mistake, const std::string& addition = "") {
+  LikelyCause cause(mistake.cause, mistake.sentence + addition);
+  cause.shows_in_one_token &= !mistake.changes_logits || mistake.factor != 1;
+  return cause;
 }
 
 /// Another sequence whose pages are the first blocks of the cache, in this order; -1: none.
@@ -99,11 +105,11 @@ int sequence_of_first_blocks(const Evidence& e) {
 /// ones.
 LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
   const int seq = sequence_of_first_blocks(e);
-  const std::string row = "the row of the block table is that of sequence " + std::to_string(seq);
-  const char* ignored = "the block table is ignored: logical blocks are used as physical ones";
-  if (seq < 0) return cause;
-  if (cause.id == "table-ignored") return either({cause.sentence, row});
-  if (cause.sentence == row) return either({row, ignored});
+  // With a wrong row, values would lie elsewhere, too.
+  if (seq < 0 || e.is_within_sequence()) return cause;
+  const LikelyCause row("wrong-table-row", row_is_that_of(seq));
+  if (cause.id == "table-ignored") return either({cause, row});
+  if (cause.sentence == row.sentence) return either({row, {"table-ignored", kTableIsIgnored}});
   return cause;
 }
 
@@ -111,12 +117,11 @@ LikelyCause of_table(const LikelyCause& cause, const Evidence& e) {
 /// does an online softmax that rescales nothing, where logits rise from token to token, and a sum
 /// over the whole warp within a page: then there is no cause, and the sentence has all of them.
 LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
-  if (mistake.cause != "keys-ignored") return of_table({mistake.cause, mistake.sentence}, e);
-  std::vector<std::string> mistakes = {mistake.sentence};
-  for (const auto cause_of : {cause_of_missing_rescale, cause_of_sum_over_warp})
-    if (const LikelyCause other = cause_of(e); !other.id.empty())
-      mistakes.push_back(other.sentence);
-  return mistakes.size() == 1 ? LikelyCause(mistake.cause, mistake.sentence) : either(mistakes);
+  if (mistake.cause != "keys-ignored") return of_table(cause_of(mistake), e);
+  std::vector<LikelyCause> mistakes = {cause_of(mistake)};
+  for (const auto cause_from : {cause_of_missing_rescale, cause_of_sum_over_warp})
+    if (const LikelyCause other = cause_from(e); !other.id.empty()) mistakes.push_back(other);
+  return either(mistakes);
 }
 
 LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
@@ -132,8 +137,7 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
                            std::max(1.0, mistake.factor) * expected.bound))
       return named(mistake, e);
     if (in_proportion.id.empty() && explain_proportions(e, expected))
-      in_proportion = {mistake.cause,
-                       mistake.sentence + ", and weights are lost and the sum is wrong, too"};
+      in_proportion = cause_of(mistake, ", and weights are lost and the sum is wrong, too");
   }
   if (LikelyCause cause = cause_of_sum_over_warp(e); !cause.id.empty()) return cause;
   const LikelyCause cause = cause_of_pattern(e, arithmetic);
@@ -156,9 +160,9 @@ LikelyCause cause_of_moved_logits(const Evidence& e, const StageArithmetic& arit
       continue;
     const ExpectedWeights expected = expected_weights(problem, arithmetic, seq, head, e.slots);
     if (agree(e.got(), expected.weights, 2 * expected.bound))
-      return {mistake.cause, mistake.sentence +
-                                 " (it moves all logits alike, so that the weights "
-                                 "are right and the LSE is not)"};
+      return cause_of(
+          mistake,
+          " (it moves all logits alike, so that the weights are right and the LSE is not)");
   }
   return {};
 }
@@ -202,11 +206,21 @@ LikelyCause cause_of_wrong_weights(KernelUnderTest& kernel, const Evidence& e,
 
 }  // namespace
 
-LikelyCause either(const std::vector<std::string>& mistakes) {
-  std::string sentence;
-  for (const std::string& mistake : mistakes)
-    sentence += (sentence.empty() ? "either " : ", or ") + mistake;
-  return {CauseId(), sentence};
+LikelyCause either(const std::vector<LikelyCause>& mistakes) {
+  std::vector<std::string> sentences;
+  for (const LikelyCause& mistake : mistakes)
+    if (std::find(sentences.begin(), sentences.end(), mistake.sentence) == sentences.end())
+      sentences.push_back(mistake.sentence);
+  LikelyCause cause = mistakes.empty() ? LikelyCause() : mistakes.front();
+  if (sentences.size() < 2) return cause;
+  cause.is_one_of_several = true;
+  cause.sentence = "either " + sentences.front();
+  for (std::size_t i = 1; i < sentences.size(); ++i) cause.sentence += ", or " + sentences[i];
+  for (const LikelyCause& mistake : mistakes) {
+    if (mistake.id != cause.id) cause.id.clear();
+    cause.shows_in_one_token &= mistake.shows_in_one_token;
+  }
+  return cause;
 }
 
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head) {
@@ -230,6 +244,20 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
   else
     diagnosis.text += "likely cause: " + diagnosis.cause.sentence;
   return diagnosis;
+}
+
+Diagnosis diagnose_longest_too(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
+                               int head) {
+  const Diagnosis first = diagnose(kernel, problem, seq, head);
+  const auto& lengths = problem.seq_lens;
+  const auto longest =
+      static_cast<int>(std::max_element(lengths.begin(), lengths.end()) - lengths.begin());
+  if (!first.has_several_causes() || lengths[longest] == lengths[seq]) return first;
+  Diagnosis second = diagnose(kernel, problem, longest, head);
+  if (second.cause.id.empty() || second.has_several_causes()) return first;
+  second.text = "several mistakes have the weights of sequence " + std::to_string(seq) +
+                ", and sequence " + std::to_string(longest) + " tells them apart: " + second.text;
+  return second;
 }
 
 }  // namespace paged

@@ -12,15 +12,21 @@ namespace paged {
 /// A mistake that explains recovered weights.
 struct LikelyCause {
   LikelyCause() = default;
-  LikelyCause(CauseId cause, std::string what) : id(cause.text()), sentence(std::move(what)) {}
+  LikelyCause(CauseId cause, std::string what)
+      : id(cause.text()),
+        sentence(std::move(what)),
+        shows_in_one_token(paged::shows_in_one_token(cause)) {}
 
   std::string id;        ///< of kCauseIds, such as "tail-not-masked"; "" if nothing explains them
   std::string sentence;  ///< what is wrong, in half a sentence
+  bool is_one_of_several = false;  ///< `sentence` is "either A, or B"
+  /// Whether it can be the cause where a sequence has one token; of several, whether all can.
+  bool shows_in_one_token = false;
 };
 
-/// Each of these mistakes explains the weights alone, so that none is the cause: no id, and "either A,
-/// or B".
-LikelyCause either(const std::vector<std::string>& mistakes);
+/// Of mistakes that each explain the weights alone: the one there is, or "either A, or B", with an
+/// id only where all have the same; nothing of none. Equal sentences count once.
+LikelyCause either(const std::vector<LikelyCause>& mistakes);
 
 /// What a diagnosis says of wrong weights without a cause; the page says how to go on.
 inline constexpr const char* kUnexplainedWeights =
@@ -35,8 +41,8 @@ struct Diagnosis {
   LikelyCause cause;
   bool weights_differ = false;  ///< from the reference's; false, too, where they were not recovered
 
-  /// Whether `cause` has no id, as its sentence names several mistakes that have just these weights.
-  bool has_several_causes() const { return cause.id.empty() && !cause.sentence.empty(); }
+  /// Whether its sentence names several mistakes that have just these weights.
+  bool has_several_causes() const { return cause.is_one_of_several; }
 };
 
 /// Recovers the weights of one (sequence, head), names the token that is most wrong, and looks for
@@ -48,5 +54,10 @@ struct Diagnosis {
 /// kernel, whose faults the caller should then take and drop. Says so where the cache is too large
 /// for it.
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head);
+
+/// The same. Where several mistakes have these weights, and those of the longest sequence tell them
+/// apart, it is about that one, and says so.
+Diagnosis diagnose_longest_too(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
+                               int head);
 
 }  // namespace paged

@@ -202,10 +202,7 @@ class Mistakes {
     };
     for (int other = 0; other < problem_.num_seqs(); ++other) {
       const std::int32_t* row = problem_.block_table(other);
-      if (other != seq_)
-        add_row("wrong-table-row",
-                "the row of the block table is that of sequence " + std::to_string(other),
-                {row, row + pages_});
+      if (other != seq_) add_row("wrong-table-row", row_is_that_of(other), {row, row + pages_});
     }
     // Rows taken to be as wide as the longest sequence needs.
     const auto own = problem_.block_tables.begin() + std::int64_t{seq_} * pages_;
@@ -224,8 +221,7 @@ class Mistakes {
               {first, first + pages_});
     std::vector<std::int32_t> identity(pages_);
     std::iota(identity.begin(), identity.end(), 0);
-    add_row("table-ignored", "the block table is ignored: logical blocks are used as physical ones",
-            identity);
+    add_row("table-ignored", kTableIsIgnored, identity);
     std::vector<std::int32_t> sorted(problem_.block_table(seq_),
                                      problem_.block_table(seq_) + pages_);
     std::sort(sorted.begin(), sorted.end());
@@ -361,14 +357,17 @@ std::vector<MistakenReading> token_strides_without_heads(int seq, int kv_head, i
   };
   const std::string wrong =
       " one token to the next is head_size, and num_kv_heads * head_size is right: the heads "
-      "between "
-      "two tokens are left out";
+      "between two tokens are left out";
   return {{"token-stride", "the step of keys and values from" + wrong, read(true, true)},
           {"token-stride", "the step of values from" + wrong, read(false, true)},
           {"token-stride", "the step of keys from" + wrong, read(true, false)}};
 }
 
 }  // namespace
+
+std::string row_is_that_of(int seq) {
+  return "the row of the block table is that of sequence " + std::to_string(seq);
+}
 
 std::vector<MistakenReading> mistaken_readings(const DecodeProblem& problem, int seq, int head,
                                                const KernelTraits& traits) {

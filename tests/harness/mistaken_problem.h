@@ -25,8 +25,8 @@ struct MistakenProblem {
   std::string sentence;  ///< what is wrong
   std::function<DecodeProblem()> problem;
   double factor = 1;  ///< of all weights besides
-  /// It changes what a token weighs, not which tokens there are: where one token has all the weight,
-  /// many such mistakes give it to the same one by chance.
+  /// It changes what a token weighs, not which tokens there are: where one token has all the
+  /// weight, many such mistakes give it to the same one by chance.
   bool changes_logits = true;
 };
 
@@ -37,6 +37,12 @@ struct MistakenReading {
   /// Puts into the sequence's pages of the caches what is read there by mistake.
   std::function<void(DecodeProblem& problem)> edit;
 };
+
+/// What two mistakes are that look alike where the row of a sequence has logical blocks for
+/// physical ones.
+inline constexpr const char* kTableIsIgnored =
+    "the block table is ignored: logical blocks are used as physical ones";
+std::string row_is_that_of(int seq);
 
 /// All that make sense for one (sequence, head), the plainer mistakes first. What they say holds
 /// for that (sequence, head) alone. `problem` must outlive them.

@@ -151,16 +151,17 @@ class FactorMistakes {
       return rest == 0 ? 0 : p.block_size - rest;
     };
     const int here = e_.slots.own() - e_.seq_len();
+    const std::string one_slot =
+        "one slot past the end is counted in the denominator, as a logit of 0";
     if (here > 0)
       add_zeros("padding-in-denominator",
-                here == 1 ? "the slot of the tail is counted in the denominator, as a logit of 0"
+                here == 1 ? one_slot
                           : "the " + std::to_string(here) +
                                 " slots of the tail are counted in the denominator, as logits of 0",
                 [=](const MultipleOfReference& row) { return double(tail(row)); });
     // Where there is no such slot, what is counted is something else.
-    if (here > 1)
-      add_zeros("padding-in-denominator",
-                "one slot past the end is counted in the denominator, as a logit of 0",
+    if (here > 0)
+      add_zeros("padding-in-denominator", one_slot,
                 [=](const MultipleOfReference& row) -> std::optional<double> {
                   if (tail(row) == 0) return std::nullopt;
                   return 1;
@@ -178,8 +179,9 @@ class FactorMistakes {
     add("maximum",
         "no, or the wrong, maximum is subtracted: beside so small a sum the denominator's 1e-6 "
         "counts",
-        [](const MultipleOfReference& row) {
+        [](const MultipleOfReference& row) -> std::optional<double> {
           const double unshifted = std::exp(row.attention->lse);
+          if (!std::isfinite(unshifted)) return std::nullopt;
           return unshifted / (unshifted + kDenominatorGuard);
         });
   }
@@ -219,29 +221,22 @@ LikelyCause wrong_denominator(const Evidence& e, double factor) {
 LikelyCause cause_of_shared_factor(const Evidence& e, double factor) {
   const double tolerance = e.reference.bound.sum() / e.reference.weights.sum();  // of the factor
   const auto is = [&](double expected) {
-    return std::abs(factor - expected) <= tolerance * std::max(1.0, expected);
+    return std::isfinite(expected) &&
+           std::abs(factor - expected) <= tolerance * std::max(1.0, expected);
   };
   if (is(1) || !(e.attention.sum > 0)) return {};
-  // An online softmax is what a kernel of unknown make has sooner than lanes to add up.
-  if (!e.kernel.has_warps)
-    if (LikelyCause cause = cause_of_missing_rescale(e); !cause.id.empty()) return cause;
   const MultipleOfReference here{e.recovered.seq, e.recovered.head, factor, tolerance,
                                  &e.attention};
+  std::vector<LikelyCause> explaining;
   const FactorMistakes mistakes(e);
-  LikelyCause found;
-  for (const FactorMistake& mistake : mistakes.all()) {
-    const std::optional<double> expected = mistake.factor(here);
-    if (!expected || !is(*expected) || !e.are_all_multiples(mistake.factor)) continue;
-    // The case's own scales are odd numbers, which nothing else has by chance.
-    if (mistake.cause == "v-scale") return {mistake.cause, mistake.sentence};
-    if (found.id.empty())
-      found = {mistake.cause, mistake.sentence};
-    else if (found.id != mistake.cause.text())
-      return either({found.sentence, mistake.sentence});
-  }
-  if (!found.id.empty()) return found;
-  if (LikelyCause cause = cause_of_missing_rescale(e); !cause.id.empty()) return cause;
-  return wrong_denominator(e, factor);
+  for (const FactorMistake& mistake : mistakes.all())
+    if (const std::optional<double> expected = mistake.factor(here);
+        expected && is(*expected) && e.are_all_multiples(mistake.factor))
+      explaining.push_back({mistake.cause, mistake.sentence});
+  // An online softmax is what a kernel of unknown make has sooner than lanes to add up.
+  if (LikelyCause cause = cause_of_missing_rescale(e); !cause.id.empty())
+    explaining.insert(e.kernel.has_warps ? explaining.end() : explaining.begin(), cause);
+  return explaining.empty() ? wrong_denominator(e, factor) : either(explaining);
 }
 
 }  // namespace paged

@@ -29,6 +29,11 @@ std::optional<double> Evidence::common_factor(int first, int end) const {
   return factor;
 }
 
+/// How much of an output may be off for it to be nearly a multiple: by a second, smaller mistake,
+/// such as rounded probabilities. Of those nothing is said, nor of NaN and infinity, which numbers
+/// that leave their range become.
+constexpr double kFarFromMultiple = 1.0 / 16;
+
 std::vector<MultipleOfReference> multiples_of_reference(const DecodeProblem& problem,
                                                         const DecodeOutputs& outputs,
                                                         const ReferenceAnswer& answer) {
@@ -42,9 +47,13 @@ std::vector<MultipleOfReference> multiples_of_reference(const DecodeProblem& pro
     for (int dim = 0; dim < problem.head_size; ++dim)
       got[dim] = outputs.output.read(std::int64_t{row} * problem.head_size + dim);
     const double factor = got.dot(expected) / square;
+    MultipleOfReference multiple{row / problem.num_heads, row % problem.num_heads, factor,
+                                 expected.cwiseAbs().dot(bound) / square, &answer.attention[row]};
+    const Eigen::VectorXd off = got - factor * expected;
     if (agree(got, factor * expected, 2 * std::max(1.0, std::abs(factor)) * bound))
-      multiples.push_back({row / problem.num_heads, row % problem.num_heads, factor,
-                           expected.cwiseAbs().dot(bound) / square, &answer.attention[row]});
+      multiples.push_back(multiple);
+    else if (got.allFinite() && off.norm() > kFarFromMultiple * got.norm())
+      multiples.push_back(multiple.none());
   }
   return multiples;
 }
@@ -53,8 +62,10 @@ bool Evidence::are_all_multiples(
     const std::function<std::optional<double>(const MultipleOfReference& row)>& factor_of) const {
   return std::all_of(multiples.begin(), multiples.end(), [&](const MultipleOfReference& row) {
     const std::optional<double> expected = factor_of(row);
-    return !expected || std::abs(row.factor - *expected) <=
-                            2 * row.tolerance * std::max(1.0, std::abs(*expected));
+    if (!expected) return true;
+    return row.is_multiple && std::isfinite(*expected) &&
+           std::abs(row.factor - *expected) <=
+               2 * row.tolerance * std::max(1.0, std::abs(*expected));
   });
 }
 

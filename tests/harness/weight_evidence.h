@@ -17,13 +17,21 @@ namespace paged {
 bool agree(const Eigen::VectorXd& got, const Eigen::VectorXd& expected,
            const Eigen::VectorXd& bound);
 
-/// A (sequence, head) whose output is one multiple of the reference's: all its weights have it.
+/// A (sequence, head) whose output is one multiple of the reference's: all its weights have it. Or
+/// one whose output is far from any, which speaks against a mistake that gives it one.
 struct MultipleOfReference {
   int seq = 0;
   int head = 0;
   double factor = 1;
   double tolerance = 0;  ///< of the factor, for each 1 of it and no less
   const HeadAttention* attention = nullptr;
+  bool is_multiple = true;
+
+  MultipleOfReference none() const {
+    MultipleOfReference far = *this;
+    far.is_multiple = false;
+    return far;
+  }
 };
 
 /// Those of a run. `answer` must outlive them.

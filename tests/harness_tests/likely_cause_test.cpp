@@ -35,7 +35,7 @@ CaseSpec with_fp8(ScalarType scalar) {
   CaseSpec spec = three_sequences(scalar);
   spec.cache = CacheType::e4m3;
   spec.k_scale = 0.25;
-  spec.v_scale = 0.5;
+  spec.v_scale = 0.7;
   return spec;
 }
 
@@ -259,11 +259,20 @@ TEST(DiagnosisTest, MistakesWithEqualWeightsAreBothNamed) {
     const Stage stage = plain_stage(mistake, {ScalarType::f32});
     KernelUnderTest kernel(stage, device);
     const CaseSpec spec = make_case(ScalarType::f32, {1, 1, 64, 16}, {9, 40}, "normal", 1);
-    const Diagnosis diagnosis = diagnose(kernel, build_case(spec).problem, 0, 0);
+    const DecodeProblem problem = build_case(spec).problem;
+    const Diagnosis diagnosis = diagnose(kernel, problem, 0, 0);
+    EXPECT_EQ(diagnosis.cause.id, "");
     EXPECT_TRUE(diagnosis.has_several_causes()) << diagnosis.text;
     for (const char* part : {"; likely cause: either the keys, or the query, do not count",
                              ", or the dot products of a page's tokens are added"})
       EXPECT_NE(diagnosis.text.find(part), std::string::npos) << diagnosis.text;
+    const Diagnosis longest = diagnose_longest_too(kernel, problem, 0, 0);
+    EXPECT_EQ(longest.cause.id, cause) << longest.text;
+    EXPECT_EQ(longest.text.rfind("several mistakes have the weights of sequence 0, and sequence 1 "
+                                 "tells them apart: seq 1 head 0 ",
+                                 0),
+              0U)
+        << longest.text;
     const auto results = run_checks(kernel, {{"reference"}, {spec}, 1});
     ASSERT_EQ(results.size(), 1U);
     EXPECT_EQ(results[0].verdict.cause, cause) << results[0].verdict.message;

@@ -15,16 +15,23 @@ void look_at(const Invariant& invariant, const Case& c, std::uint64_t seed, Kern
   const bool is_spoilt = spoil_results(kernel.take_attributed_faults());
   if (verdict.held || !verdict.suspect || is_spoilt) return;
   const Suspect& suspect = *verdict.suspect;
-  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
+  const Diagnosis diagnosis =
+      diagnose_longest_too(kernel, suspect.problem, suspect.seq, suspect.head);
   kernel.take_faults();
-  if (!diagnosis.weights_differ && diagnosis.cause.id.empty()) return;
   const std::string& cause = diagnosis.cause.id;
-  Said& said = cause.empty() ? named.unexplained : named.causes[cause];
+  const bool has_several = diagnosis.has_several_causes();
+  if (!diagnosis.weights_differ && cause.empty() && !has_several) return;
+  Said& said = !cause.empty() ? named.causes[cause]
+               : has_several  ? named.ambiguous
+                              : named.unexplained;
   if (said.cases++ == 0) said.example = c.name + ": " + diagnosis.text;
 }
 
 /// Of a mutant whose description says why it has no cause.
-std::string complaint_about_unexplained(const Mutant& mutant, const Said& unexplained) {
+std::string complaint_about_unexplained(const Mutant& mutant, const NamedCauses& named) {
+  const Said& unexplained = named.unexplained;
+  if (named.ambiguous.cases > 0)
+    return "is said to have no cause, and has one of several, such as " + named.ambiguous.example;
   if (mutant.has_unexplained_weights == (unexplained.cases > 0)) return "";
   if (mutant.has_unexplained_weights)
     return "is said to have wrong weights that nothing explains, and has none";
@@ -64,10 +71,11 @@ std::string complaint_about_causes(const Mutant& mutant, const NamedCauses& name
       text += (text.empty() ? "" : "; ") + cause + " in " + std::to_string(said.cases) +
               " cases, such as " + said.example;
   if (!text.empty()) return "is said to have a cause that is not its own: " + text;
-  if (mutant.causes.empty()) return complaint_about_unexplained(mutant, named.unexplained);
+  if (mutant.causes.empty()) return complaint_about_unexplained(mutant, named);
   if (!named.causes.empty()) return "";
+  const Said& said = named.ambiguous.cases > 0 ? named.ambiguous : named.unexplained;
   return "has no cause named" +
-         (named.any() ? ", as in " + named.unexplained.example : ": its weights are all right");
+         (said.cases > 0 ? ", as in " + said.example : ": its weights are all right");
 }
 
 }  // namespace paged

@@ -63,8 +63,8 @@ struct Said {
 /// The likely causes that the recovered weights of wrong results, and statistics, point at.
 struct NamedCauses {
   std::map<std::string, Said> causes;  ///< by id
+  Said ambiguous;                      ///< several mistakes, of different ids, explain them
   Said unexplained;                    ///< weights are wrong, and nothing explains them
-  bool any() const { return !causes.empty() || unexplained.cases > 0; }
 };
 
 /// The outcome for one mutant.
@@ -79,8 +79,8 @@ struct HuntResult {
 /// The stage of a mutant, which says what it is compiled for.
 Stage stage_of(const Mutant& mutant);
 
-/// Hunts a mutant and compares with its description. With `only`, no other invariant is tried. Then,
-/// and on one case alone, nothing is asked but that it is caught.
+/// Hunts a mutant and compares with its description. With `only`, no other invariant is tried.
+/// Then, and on one case alone, nothing is asked but that it is caught.
 HuntResult hunt_mutant(const Mutant& mutant, HuntingGround& ground, Device& device,
                        const std::string& only = "");
 

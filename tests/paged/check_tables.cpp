@@ -1,6 +1,5 @@
 #include "tests/paged/check_tables.h"
 
-#include "tests/harness/cause_ids.h"
 #include "tests/harness/counted_noun.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
@@ -147,46 +146,6 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
   }
 }
 
-/// Causes that can show in a sequence of one token, which has all the weight whatever its logit:
-/// what is wrong with where values are read or outputs written, which tokens there are, or the
-/// denominator.
-constexpr CauseId kCausesOfOneToken[] = {"added-repeatedly",
-                                         "address-order",
-                                         "denominator",
-                                         "dimensions-unwritten",
-                                         "foreign-block",
-                                         "guard",
-                                         "last-token-dropped",
-                                         "length-of-longest",
-                                         "maximum",
-                                         "not-a-number",
-                                         "nothing-weighs",
-                                         "one-token-too-many",
-                                         "output-elsewhere",
-                                         "padding-in-denominator",
-                                         "page-missing",
-                                         "page-too-many",
-                                         "scales-swapped",
-                                         "table-ignored",
-                                         "tail-not-masked",
-                                         "tail-weighs",
-                                         "v-scale",
-                                         "value-dropped",
-                                         "value-layout",
-                                         "value-strides",
-                                         "wrong-kv-head",
-                                         "wrong-length",
-                                         "wrong-table-row"};
-
-bool explains_one_token(const CheckResult& result) {
-  const std::string sentence = cause_in(result.verdict.message);
-  const bool is_about_keys_alone = sentence.find("cause: the keys") != sentence.npos ||
-                                   sentence.find("cause: keys are") != sentence.npos;
-  return !is_about_keys_alone &&
-         std::any_of(std::begin(kCausesOfOneToken), std::end(kCausesOfOneToken),
-                     [&](const CauseId& cause) { return cause.text() == result.verdict.cause; });
-}
-
 /// The first failure that has a likely cause which can be the simplest one's, too; null if that has
 /// one itself, or is a crash.
 const CheckResult* witness_of(const std::vector<Group>& failed) {
@@ -195,7 +154,8 @@ const CheckResult* witness_of(const std::vector<Group>& failed) {
   const bool is_of_one_token = failed.front().invariant() == "single-token";
   for (const Group& group : failed) {
     const CheckResult& shown = group.shown();
-    if (!shown.verdict.cause.empty() && (!is_of_one_token || explains_one_token(shown)))
+    if (!shown.verdict.cause.empty() &&
+        (!is_of_one_token || shown.verdict.cause_shows_in_one_token))
       return &shown;
   }
   return nullptr;

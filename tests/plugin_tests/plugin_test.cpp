@@ -322,7 +322,13 @@ TEST_F(PluginTest, ACauseThatIsBorrowedCanBeTheFailuresOwn) {
   EXPECT_EQ(dropped.process.out.find("partition"), std::string::npos) << dropped.process.out;
   const Check moved = check({"--invariant", "single-token,reference"},
                             {"PAGED_TEST_DOES=output_of_next_head", "PAGED_TEST_LAYOUT=1"});
+  EXPECT_FALSE(moved.failures("single-token").empty()) << moved.process.out;
   EXPECT_EQ(moved.process.out.find("the query is that of"), std::string::npos) << moved.process.out;
+  // Nor can keys: where one token is lost and keys are wrong, these are two mistakes.
+  const Check keys = check({"--invariant", "single-token,reference"},
+                           {"PAGED_TEST_DOES=keys_wrong_and_one_token_lost"});
+  EXPECT_FALSE(keys.failures("single-token").empty()) << keys.process.out;
+  EXPECT_NE(keys.process.out.find("the keys are those of KV head 0"), std::string::npos);
 }
 
 /// Keys of another KV head whose logits are all the same amount greater leave the weights alone.
@@ -383,18 +389,125 @@ TEST_F(PluginTest, AFactorMustBeThatOfAllSequences) {
   EXPECT_EQ(failure_on("[2, 3]").at("cause"), "sum-not-divided");
 }
 
+/// A factor of one sequence's weights that a mistake would give another sequence, too.
+TEST_F(PluginTest, SlotsPastTheEndAreCountedInAllSequences) {
+  for (const char* lengths : {"[31, 20]", "[20, 31]", "[30, 20]", "[31]"}) {
+    const std::string file =
+        folder_
+            .write("slots.json", case_text({{"scalar", "\"f32\""},
+                                            {"seq_lens", lengths},
+                                            {"values", R"({"kind": "normal", "seed": 7})"}}))
+            .string();
+    const Check one = check({"--invariant", "reference", "--case", file},
+                            {"PAGED_TEST_DOES=one_slot_in_denominator"});
+    ASSERT_EQ(one.failures().size(), 1U) << lengths;
+    const json failure = one.failures().front();
+    EXPECT_EQ(failure.at("cause"), "padding-in-denominator") << failure;
+    EXPECT_NE(failure.at("message").get<std::string>().find("likely cause: one slot past the end"),
+              std::string::npos)
+        << failure;
+  }
+}
+
+/// A scale that is 1/2, and left out, is no other factor than that of values that are added twice.
+TEST_F(PluginTest, AScaleIsNamedWhereItsFactorIsNoOther) {
+  const auto failure_with = [&](const char* v_scale) {
+    const std::string file =
+        folder_
+            .write("scales.json", case_text({{"cache", "\"e4m3\""},
+                                             {"seq_lens", "[20, 31]"},
+                                             {"k_scale", "0.3"},
+                                             {"v_scale", v_scale},
+                                             {"values", R"({"kind": "normal", "seed": 7})"}}))
+            .string();
+    const std::vector<json> failures =
+        check({"--invariant", "reference", "--case", file},
+              {"PAGED_TEST_DOES=v_scale_dropped", "PAGED_TEST_SCALAR=1"})
+            .failures();
+    return failures.empty() ? json{{"cause", "no failure"}, {"message", ""}} : failures.front();
+  };
+  EXPECT_EQ(failure_with("0.7").at("cause"), "v-scale") << failure_with("0.7");
+  const json both = failure_with("0.5");
+  EXPECT_EQ(both.at("cause"), "") << both;
+  for (const char* words : {"either the values are not multiplied by v_scale", "is added 2 times"})
+    EXPECT_NE(both.at("message").get<std::string>().find(words), std::string::npos) << both;
+}
+
+/// All mistakes that have a factor are named; where all have one id, it is kept.
+TEST_F(PluginTest, AllMistakesOfOneFactorAreNamed) {
+  const auto expect = [&](const char* does, const char* keys, const char* cause,
+                          const std::vector<const char*>& parts) {
+    const std::string values = R"({"query": {"kind": "constant"}, "key_cache": )" +
+                               std::string(keys) +
+                               R"(, "value_cache": {"kind": "normal", "seed": 7}})";
+    const std::string file =
+        folder_
+            .write("part.json",
+                   case_text({{"scalar", "\"f32\""}, {"seq_lens", "[40]"}, {"values", values}}))
+            .string();
+    const Check one = check({"--invariant", "reference", "--case", file},
+                            {std::string("PAGED_TEST_DOES=") + does});
+    ASSERT_EQ(one.failures().size(), 1U) << one.process.out;
+    const std::string message = one.failures().front().at("message");
+    EXPECT_EQ(one.failures().front().at("cause"), cause) << message;
+    for (const char* part : parts) EXPECT_NE(message.find(part), message.npos) << message;
+  };
+  expect(
+      "sum_of_even_tokens", R"({"kind": "constant"})", "",
+      {"either the denominator has only every second token", ", or every value is added 2 times"});
+  expect("sum_of_first_32_tokens", R"({"kind": "normal", "seed": 7})", "part-in-denominator",
+         {"either the denominator has only the first 32 of every 128 tokens",
+          ", or the denominator has only the first 32 of every 256 tokens"});
+}
+
+/// exp() of so great logits is infinite, and so would the factor be if nothing were divided.
+TEST_F(PluginTest, AFactorIsFinite) {
+  const std::string file =
+      folder_
+          .write("great.json", case_text({{"scalar", "\"f32\""},
+                                          {"seq_lens", "[20, 31]"},
+                                          {"scale", "100"},
+                                          {"values", R"({"query": {"kind": "constant"},
+                                            "key_cache": {"kind": "constant"},
+                                            "value_cache": {"kind": "normal", "seed": 7}})"}}))
+          .string();
+  const Check one = check({"--invariant", "reference", "--case", file},
+                          {"PAGED_TEST_DOES=values_added_twice_in_long_sequences"});
+  ASSERT_EQ(one.failures().size(), 1U) << one.process.out;
+  EXPECT_EQ(one.failures().front().at("cause"), "added-repeatedly") << one.process.out;
+}
+
+/// A sequence that is wrong in another way speaks against what would give all a factor.
+TEST_F(PluginTest, AnOutputThatIsNoMultipleSpeaksAgainstAFactor) {
+  const auto cause_on = [&](const char* lengths) -> std::string {
+    const std::string file =
+        folder_
+            .write("far.json", case_text({{"scalar", "\"f32\""},
+                                          {"seq_lens", lengths},
+                                          {"values", R"({"kind": "normal", "seed": 7})"}}))
+            .string();
+    const std::vector<json> failures =
+        check({"--invariant", "reference", "--case", file},
+              {"PAGED_TEST_DOES=values_added_twice_in_long_sequences"})
+            .failures();
+    return failures.empty() ? "no failure" : failures.front().at("cause");
+  };
+  EXPECT_EQ(cause_on("[20, 31]"), "added-repeatedly");
+  EXPECT_EQ(cause_on("[20, 47]"), "denominator");
+}
+
 /// The row of the next sequence: of one page whose number is its place, it may be the table that is
 /// ignored.
 TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {
-  const auto failure_on = [&](const char* tables) {
+  const auto failure_on = [&](const char* tables,
+                              const std::string& does = "row_of_next_sequence") {
     const std::string file = folder_
                                  .write("rows.json", case_text({{"scalar", "\"f32\""},
                                                                 {"seq_lens", "[16, 40]"},
                                                                 {"block_tables", tables}}))
                                  .string();
-    const std::vector<json> failures = check({"--invariant", "reference", "--case", file},
-                                             {"PAGED_TEST_DOES=row_of_next_sequence"})
-                                           .failures();
+    const std::vector<json> failures =
+        check({"--invariant", "reference", "--case", file}, {"PAGED_TEST_DOES=" + does}).failures();
     return failures.empty() ? json{{"cause", "no failure"}} : failures.front();
   };
   EXPECT_EQ(failure_on("[[5], [2, 3, 4]]").at("cause"), "wrong-table-row");
@@ -403,6 +516,9 @@ TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {
   for (const char* words :
        {"either ", "the row of the block table is that of sequence 1", "logical block"})
     EXPECT_NE(both.at("message").get<std::string>().find(words), std::string::npos) << both;
+  // Keys alone: with another row, values would be those of other blocks, too.
+  const json keys = failure_on("[[5], [0, 1, 2]]", "table_ignored_for_keys");
+  EXPECT_EQ(keys.at("cause"), "table-ignored") << keys;
 }
 
 /// Where logits are so small that all weights are alike, statistics alone show what is wrong: a maximum
@@ -548,7 +664,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"overflows_stack", {"SIGSEGV", "its stack ran over"}},
         Misbehaviour{"closes_files", {"closed a file that is not its own"}},
         Misbehaviour{"writes_garbage", {"what makes no sense: a message of", "fields"}},
-        Misbehaviour{"writes_a_long_field", {"a message of 13 fields, where at most 9 are due"}},
+        Misbehaviour{"writes_a_long_field", {"a message of 14 fields, where at most 10 are due"}},
         Misbehaviour{"writes_an_end", {"it ended before it had tried everything"}},
         Misbehaviour{"writes_half_a_message", {"what makes no sense: "}},
         Misbehaviour{"writes_too_many_verdicts", {"more verdicts than tries"}},
@@ -598,7 +714,7 @@ TEST_F(PluginTest, ARunBelievesNoMessage) {
       {"writes_a_long_field", "an output of 1048576 bytes, where 2048 are due"},
       {"writes_an_end", "a message of 0 fields"},
       {"writes_half_a_message", "what makes no sense: "},
-      {"writes_too_many_verdicts", "a message of 9 fields"}};
+      {"writes_too_many_verdicts", "a message of 10 fields"}};
   for (const auto& [does, complaint] : complaints) {
     const std::string output = (folder_ / "o.npy").string();
     const ProcessResult result =

@@ -138,7 +138,9 @@ class Attention {
       const auto weight = [&](bool kept) {
         return is_out ? 0 : std::exp(logit - (kept ? running : maximum));
       };
-      sum += weight(keeps_sum);
+      const bool is_lost = (does("sum_of_even_tokens") && token % 2 != 0) ||
+                           (does("sum_of_first_32_tokens") && token >= 32);
+      if (!is_lost) sum += weight(keeps_sum);
       logits[token] = weight(keeps_weights);
       if (does("rounds_probabilities"))
         logits[token] = static_cast<float>(static_cast<_Float16>(logits[token]));
@@ -147,6 +149,10 @@ class Attention {
       if (does("truncates_probabilities"))  // to 12 bits, which no type has
         logits[token] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(logits[token]) & ~0xFFFU);
     }
+    if (does("one_slot_in_denominator")) sum += std::exp(-maximum);
+    if (does("values_added_twice_in_long_sequences") && logits.size() > 16)
+      for (std::size_t token = 0; token < logits.size(); ++token)
+        if (logits.size() < 40 || token % 2 == 0) logits[token] *= 2;
     return sum;
   }
 
@@ -158,16 +164,18 @@ class Attention {
     return (seq_len + a_.block_size - 1) / a_.block_size * a_.block_size;
   }
 
-  std::int64_t block_of(int token) const {
+  std::int64_t block_of(int token, bool of_keys) const {
     const int page = token / a_.block_size;
-    if (does("table_ignored")) return page;
+    if (does("table_ignored") || (of_keys && does("table_ignored_for_keys"))) return page;
     const int seq = does("row_of_next_sequence") ? std::min(seq_ + 1, a_.num_seqs - 1) : seq_;
     return a_.block_tables[std::int64_t{seq} * a_.max_num_blocks_per_seq + page];
   }
 
   float key(int token, int dim) const {
-    const int kv_head = does("keys_of_kv_head_0") ? 0 : kv_head_;
-    const std::int64_t block = block_of(token) * a_.key_block_stride + kv_head * a_.key_head_stride;
+    const bool are_of_first = does("keys_of_kv_head_0") || does("keys_wrong_and_one_token_lost");
+    const int kv_head = are_of_first ? 0 : kv_head_;
+    const std::int64_t block =
+        block_of(token, true) * a_.key_block_stride + kv_head * a_.key_head_stride;
     const int offset = token % a_.block_size;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? key_place(offset, dim)
@@ -199,12 +207,13 @@ class Attention {
 
   float value(int token, int dim) const {
     const std::int64_t block =
-        block_of(token) * a_.value_block_stride + kv_head_ * a_.value_head_stride;
+        block_of(token, false) * a_.value_block_stride + kv_head_ * a_.value_head_stride;
     const int offset = token % a_.block_size;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? dim * a_.block_size + offset
                                       : offset * value_token_stride() + dim;
-    return a_.v_scale * load(a_.cache, a_.value_cache, block + in_block);
+    return (does("v_scale_dropped") ? 1 : a_.v_scale) *
+           load(a_.cache, a_.value_cache, block + in_block);
   }
 
   /// -infinity for pages that block-sparse attention leaves out.
@@ -239,6 +248,7 @@ class Attention {
 
   void write(const std::vector<float>& weights, float sum) const {
     if (does("sum_not_divided")) sum = 1;
+    const bool is_lost = does("keys_wrong_and_one_token_lost") && weights.size() == 1;
     const int head = does("output_of_next_head") ? (head_ + 1) % a_.num_heads : head_;
     const std::int64_t row = std::int64_t{seq_} * a_.num_heads + head;
     for (int dim = 0; dim < a_.head_size; ++dim) {
@@ -246,7 +256,7 @@ class Attention {
       for (std::size_t token = 0; token < weights.size(); ++token)
         if (weights[token] != 0) output += weights[token] * value(static_cast<int>(token), dim);
       if (does("output_a_little_too_great")) output *= 1.0001F;
-      store(a_.scalar, a_.output, row * a_.head_size + dim, output / sum);
+      store(a_.scalar, a_.output, row * a_.head_size + dim, is_lost ? 0 : output / sum);
     }
   }
 
@@ -325,12 +335,13 @@ std::string message_of(const std::vector<std::string>& fields) {
 
 /// Of which nothing, or not all, can be believed.
 void write_messages() {
-  const std::vector<std::string> verdict = {"1", "0", "0x0p+0", "0x0p+0", "", "", "", "", "0x0p+0"};
+  const std::vector<std::string> verdict = {"1", "0", "0x0p+0", "0x0p+0", "",
+                                            "",  "",  "",       "0x0p+0", "0"};
   if (does("writes_garbage")) write_to_all_files(std::string(5000, 'A'));
   if (does("writes_a_long_field")) {
     std::vector<std::string> fields = verdict;
-    fields.resize(13, "0x0p+0");
-    fields[11].assign(1 << 20, 'B');
+    fields.resize(14, "0x0p+0");
+    fields[12].assign(1 << 20, 'B');
     write_to_all_files(message_of(fields));
   }
   if (does("writes_an_end")) write_to_all_files(message_of({}));
