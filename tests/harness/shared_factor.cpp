@@ -159,7 +159,8 @@ class FactorMistakes {
                           : "the " + std::to_string(here) +
                                 " slots of the tail are counted in the denominator, as logits of 0",
                 [=](const MultipleOfReference& row) { return double(tail(row)); });
-    // Where there is no such slot, what is counted is something else.
+    // Where there is no such slot, what is counted is something else, and any factor: the zoo's
+    // softmax-naive-sum-le is a wrong denominator there, a full last page.
     if (here > 0)
       add_zeros("padding-in-denominator", one_slot,
                 [=](const MultipleOfReference& row) -> std::optional<double> {
