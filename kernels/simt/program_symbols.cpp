@@ -51,9 +51,16 @@ class ProgramFile {
     if (descriptor_ < 0 || !map(sizeof header_)) return;
     std::memcpy(&header_, data_, sizeof header_);
     unmap();
-    // The table of sections is what a linker writes last.
+    // As far as the table of sections: a linker writes that last. Others, such as patchelf, do not.
     const std::size_t end = header_.e_shoff + header_.e_shnum * sizeof(Elf64_Shdr);
-    if (header_.e_shnum > 0) map(end);
+    if (header_.e_shnum == 0 || !map(end)) return;
+    std::size_t all = end;
+    for (const Elf64_Shdr& section : sections())
+      if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_STRTAB)
+        all = std::max<std::size_t>(all, section.sh_offset + section.sh_size);
+    if (all == end) return;
+    unmap();
+    map(all);
   }
   ~ProgramFile() {
     unmap();

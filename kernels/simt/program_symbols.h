@@ -16,8 +16,8 @@ struct ProgramImage {
 };
 const ProgramImage& program_image();
 
-/// Symbols are read from this descriptor, which is closed then, and not from the program's path: for
-/// processes that may open no file. Before the first question.
+/// Symbols are read from this descriptor, which is closed then, and not from the program's path:
+/// for processes that may open no file. Before the first question.
 void set_program_file(int descriptor);
 
 /// Addresses of the program's thread-local variables on the calling OS thread.

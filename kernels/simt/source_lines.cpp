@@ -42,8 +42,9 @@ Module module_of(std::uintptr_t address) {
   return module;
 }
 
-// Starts the process when it is first asked about a file, and anew where it was ended: by
-// end_left_over_processes() of the harness, say. Called by one thread at a time (look_up_call_chains()).
+// Starts the process when it is first asked about a file, and anew where it was ended: by one who
+// ends all that this process has started, say. Called by one thread at a time
+// (look_up_call_chains()).
 std::vector<std::string> read_lines(const std::string& file,
                                     const std::vector<std::uintptr_t>& addresses) {
   // Where this process is left by _exit(), they end by themselves; else they are waited for.

@@ -16,12 +16,12 @@ using SourceLines = std::map<std::uintptr_t, std::string>;
 /// Answers are remembered. All are "" where addr2line is missing.
 SourceLines look_up_source_lines(const std::vector<std::uintptr_t>& return_addresses);
 
-/// The same, but the innermost function that is not of the CPU machine or the system, nor load_vec()
-/// or store_vec(): the line that asks for memory, in a stage or a building block.
+/// The same, but the innermost function that is not of the CPU machine or the system, nor
+/// load_vec() or store_vec(): the line that asks for memory, in a stage or a building block.
 SourceLines look_up_lines_of_accesses(const std::vector<std::uintptr_t>& return_addresses);
 
-/// Answers what `addr2line -a -i -e file addresses...` prints, line by line: for each address itself,
-/// then the lines of inlined functions from the inside out.
+/// Answers what `addr2line -a -i -e file addresses...` prints, line by line: for each address
+/// itself, then the lines of inlined functions from the inside out.
 using LineReader = std::vector<std::string> (*)(const std::string& file,
                                                 const std::vector<std::uintptr_t>& addresses);
 
