@@ -33,18 +33,22 @@ is_built() {
   [ -z "$changed" ]
 }
 
-# A build takes minutes, so what `new` would refuse is said before it. The tool looks once more.
+# A build takes minutes, so what `new` would refuse is said before it, in the words of the tool
+# (check_new_folder() in labs/starter.cpp), which looks once more.
 refuse_folder() { # ARGUMENTS...
   local words=() argument
   for argument in "$@"; do case "$argument" in -*) ;; *) words+=("$argument") ;; esac; done
   [ "${words[0]:-}" = new ] || return 0
   [ ${#words[@]} -eq 3 ] || fail "lab.sh: new takes a lab and a folder: bash walkthroughs/lab.sh new 2 my_lab"
   local folder=${words[2]} parent inside
-  if [ -e "$folder" ] && { [ ! -d "$folder" ] || [ -n "$(ls -A "$folder")" ]; }; then
-    fail "lab.sh: '$folder' is there already and not empty; name a new folder"
+  if [ -d "$folder" ]; then
+    [ -z "$(ls -A "$folder")" ] ||
+      fail "lab.sh: '$folder' is there already and not empty; name a new folder"
+  elif [ -e "$folder" ] || [ -L "$folder" ]; then
+    fail "lab.sh: '$folder' is there, as a file; name a new folder"
   fi
   inside=$(realpath -m "$folder")
-  inside=${inside#"$root"/}
+  inside=${inside#"$(realpath "$root")"/}
   case "${inside%%/*}" in
     build | docs | kernels | reference | stages | tests | walkthroughs)
       fail "lab.sh: '$folder' is in the repository's own folder ${inside%%/*}; name one beside it, such as my_lab"
@@ -52,7 +56,7 @@ refuse_folder() { # ARGUMENTS...
   esac
   parent=$(realpath -m "$folder")
   while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
-  { [ -d "$parent" ] && [ -w "$parent" ]; } ||
+  { [ -d "$parent" ] && [ -w "$parent" ] && [ -x "$parent" ]; } ||
     fail "lab.sh: '$folder' cannot be made: nothing can be written in '$parent'"
 }
 

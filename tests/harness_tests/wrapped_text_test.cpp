@@ -1,6 +1,8 @@
 // Texts in lines that fit, whatever they are made of.
 #include "tests/harness/wrapped_text.h"
 
+#include "tests/harness/message_parts.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,6 +26,21 @@ TEST(WrappedTextTest, CountsCharactersAndNotBytes) {
   EXPECT_EQ(wrapped(five, "", 24), five + "\n");
   EXPECT_EQ(shortened(five, 24), five);
   EXPECT_EQ(shortened(five, 8), umlauts + " ...");
+}
+
+TEST(MessagePartsTest, ACauseMayBeOfSeveralParts) {
+  const MessageParts both =
+      parts_of("element 3; token 1: 0.1; likely cause: a; or b; what to do: c; d");
+  EXPECT_EQ(both.found, "element 3; token 1: 0.1");
+  EXPECT_EQ(both.cause, "a; or b");
+  EXPECT_EQ(both.advice, "c; d");
+  const MessageParts advice = parts_of("a data race; what to do: a barrier");
+  EXPECT_EQ(advice.found, "a data race");
+  EXPECT_EQ(advice.cause, "");
+  EXPECT_EQ(advice.advice, "a barrier");
+  const MessageParts none = parts_of("a; b");
+  EXPECT_EQ(none.found, "a; b");
+  EXPECT_EQ(none.cause + none.advice, "");
 }
 
 TEST(WrappedTextTest, BreaksWordsThatAreLongerThanALine) {

@@ -88,6 +88,16 @@ try "a tree that was moved" "$built"
 mkdir "$work/full" && touch "$work/full/file" "$tree/CMakeLists.txt"
 try "new in a folder that is there" \
   "lab.sh: '$work/full' is there already and not empty; name a new folder (failed)" new 1 "$work/full"
+try "new where a file is" \
+  "lab.sh: '$work/full/file' is there, as a file; name a new folder (failed)" new 1 "$work/full/file"
+ln -s "$tree" "$work/link"
+for way in "$tree" "$work/link"; do
+  said=$(bash "$way/walkthroughs/lab.sh" new 1 "$work/link/stages/mine" 2>&1) || true
+  [[ $said == *"own folder stages; "* ]] || {
+    printf 'new among the sources, through a link: %s\n' "$said"
+    failures=$((failures + 1))
+  }
+done
 try "new among the sources" \
   "lab.sh: '$tree/stages/mine' is in the repository's own folder stages; name one beside it, such as my_lab (failed)" \
   new 1 "$tree/stages/mine"
@@ -97,6 +107,13 @@ try "new below a file" \
 try "new without a folder" \
   "lab.sh: new takes a lab and a folder: bash walkthroughs/lab.sh new 2 my_lab (failed)" new 1
 try "new in a new folder" $'Building paged_lab paged\ntool: new 1 '"$work/mine" new 1 "$work/mine"
+# It refuses what the tool does: the same own folders.
+of_script=$(sed -n 's/^ *\(build | .*\))$/\1/p' "$lab_sh" | tr -s ' |' '\n')
+of_tool=$(sed -n '/for (const char. own/,/})/p' "$(dirname "$lab_sh")/labs/starter.cpp" | grep -o '"[a-z]*"' | tr -d '"')
+[ -n "$of_tool" ] && [ "$of_script" = "$of_tool" ] || {
+  printf 'own folders: of lab.sh "%s", of starter.cpp "%s"\n' "$of_script" "$of_tool"
+  failures=$((failures + 1))
+}
 touch "$tree/something_missing" "$tree/CMakeLists.txt"
 try "a library is missing" "Install something (failed)"
 [ "$failures" -eq 0 ]

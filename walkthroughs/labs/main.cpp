@@ -12,6 +12,7 @@
 #include "walkthroughs/labs/grading_list.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/remembered_result.h"
+#include "walkthroughs/labs/source_remarks.h"
 #include "walkthroughs/labs/source_rules.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/submission_build.h"

@@ -5,8 +5,8 @@
 
 namespace paged::labs {
 
-/// Which rules a submission is held to: those on its text and on its symbols. Fewer only in tests of
-/// what holds without them.
+/// Which rules a submission is held to: those on its text and on its symbols. Fewer only in tests
+/// of what holds without them.
 enum class Rules { on, on_symbols_alone, off };
 
 /// Throws InputError, with file and line, for what no kernel needs and what would get round the
@@ -18,17 +18,5 @@ enum class Rules { on, on_symbols_alone, off };
 /// @param lines_before  of the text in its file
 void check_source(const std::string& text, const std::string& original, const std::string& file,
                   std::size_t lines_before);
-
-/// "" or that braces do not match in code: "has 3 '{' and 2 '}'". Whoever leaves one out is told by
-/// the compiler of a place far behind it.
-std::string unmatched_braces(const std::string& text);
-
-/// Whether code does nothing but print: it calls printf, puts or putchar, and neither assigns,
-/// declares nor calls anything else outside of the heads of its loops.
-bool only_prints(const std::string& text);
-
-/// The line, counted from 1, on which a word stands in a text's code; 0 if it does not. Comments
-/// and literals are no code.
-std::size_t line_of_word(const std::string& text, const std::string& word);
 
 }  // namespace paged::labs

@@ -18,8 +18,8 @@ std::map<std::string, std::string> starter_files(const Lab& lab, StarterKind kin
 /// Writes a file, in a folder that is made for it if need be.
 void write_text(const std::filesystem::path& file, const std::string& text);
 
-/// Throws InputError that says why if a folder for a starter cannot be made: there is something in it
-/// already, it is among the sources, or nothing can be written there.
+/// Throws InputError that says why if a folder for a starter cannot be made: there is something in
+/// it already, it is among the sources, or nothing can be written there.
 void check_new_folder(const std::filesystem::path& folder);
 
 /// Makes a folder with these files, the task (TASK.md) and the lab's name (lab.txt).

@@ -4,8 +4,10 @@
 #include "tests/harness/counted_noun.h"
 #include "tests/harness/input_file.h"
 #include "tests/harness/wrapped_text.h"
+#include "walkthroughs/labs/code_lines.h"
 #include "walkthroughs/labs/hole.h"
 #include "walkthroughs/labs/outside_changes.h"
+#include "walkthroughs/labs/source_remarks.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/text_kind.h"
 

@@ -2,6 +2,7 @@
 
 #include "tests/harness/counted_noun.h"
 #include "tests/harness/invariant.h"
+#include "tests/harness/message_parts.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/shell_word.h"
 #include "tests/harness/text_table.h"
@@ -24,30 +25,6 @@ std::string points_of(int score, int points) {
 /// A paragraph as wide as the terminal.
 std::string paragraph_of(const std::string& text, const std::string& first) {
   return wrapped(text, first, text_columns());
-}
-
-/// A message of the harness, one thing after the other with "; " between, by what its parts are for.
-struct MessageParts {
-  std::string found;   ///< what was found and where, the parts as they came
-  std::string cause;   ///< behind "likely cause: ", or ""
-  std::string advice;  ///< behind "what to do: ", or ""
-};
-
-MessageParts parts_of(const std::string& message) {
-  const std::string cause = "likely cause: ", advice = "what to do: ", between = "; ";
-  MessageParts parts;
-  for (std::size_t begin = 0; begin < message.size();) {
-    const std::size_t end = std::min(message.find(between, begin), message.size());
-    const std::string part = message.substr(begin, end - begin);
-    if (part.starts_with(cause))
-      parts.cause = part.substr(cause.size());
-    else if (part.starts_with(advice))
-      parts.advice = part.substr(advice.size());
-    else
-      parts.found += (parts.found.empty() ? "" : between) + part;
-    begin = end + between.size();
-  }
-  return parts;
 }
 
 /// The steps that were tried; the others on one line.
@@ -88,7 +65,8 @@ Broken broken_of(const CheckOutcome& check) {
           invariant.statement, invariant.id};
 }
 
-/// What failed, then what must hold, then on which case and where; the likely cause, and what to do.
+/// What failed, then what must hold, then on which case and where; the likely cause, and what to
+/// do.
 void print_failure(std::ostream& stream, const CheckOutcome& check) {
   const Broken broken = broken_of(check);
   const bool in_other_step = broken.name != check.step;
