@@ -34,13 +34,13 @@ bool is_standard_output(const struct stat& file) {
   return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == file.st_dev && out.st_ino == file.st_ino;
 }
 
-/// 0, or why no file can be made in a folder whose permissions allow it: one of /proc, say. Where the
-/// file system can, it makes one without a name; else one that is gone again at once.
+/// 0, or why no file can be made in a folder whose permissions allow it: one of /proc, say. Where
+/// the file system can, it makes one without a name; else one that is gone again at once.
 int error_of_new_file(const fs::path& folder) {
   int descriptor = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     std::string temporary = (folder / ".paged-XXXXXX").string();
-    descriptor = mkstemp(temporary.data());
+    descriptor = mkostemp(temporary.data(), O_CLOEXEC);
     if (descriptor < 0) return errno;
     unlink(temporary.c_str());
   }
@@ -100,7 +100,7 @@ void OutputFile::commit(std::string_view content) const {
   const mode_t mode = stat(target_.c_str(), &old) == 0 ? old.st_mode & 07777 : default_mode();
   // A short name of its own: a suffix could make a long name too long.
   std::string temporary = (target_.parent_path() / ".paged-XXXXXX").string();
-  const int descriptor = mkstemp(temporary.data());
+  const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) fail(std::strerror(errno));
   try {
     write_all(descriptor, content);

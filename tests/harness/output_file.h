@@ -8,7 +8,8 @@
 namespace paged {
 
 /// Made before the work begins, so that a path that cannot be written is known before anything
-/// runs. Until commit(), nothing is created and nothing changed.
+/// runs: to find that out, a file is made in its folder that is gone again. Until commit(), nothing
+/// is left there and nothing changed.
 ///
 /// A regular file is replaced as a whole and keeps its permissions, and a symbolic link goes on
 /// pointing to it. Nothing else is written: a FIFO would wait for a reader, perhaps for ever.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -78,7 +79,10 @@ std::string coloured(const std::string& text, Colour colour) {
 }
 
 TextTable::TextTable(std::vector<std::string> heading, std::size_t keys)
-    : heading_(std::move(heading)), keys_(std::min(keys, heading_.size() - 1)) {}
+    : heading_(std::move(heading)),
+      keys_(std::min(keys, std::max(heading_.size(), std::size_t{1}) - 1)) {
+  assert(!heading_.empty());
+}
 
 void TextTable::add_row(std::vector<std::string> cells, Colour colour) {
   cells.resize(heading_.size());

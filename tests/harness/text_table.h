@@ -20,15 +20,15 @@ enum class Colour { plain, good, bad, dim };
 /// Text in a colour, or the text itself where no colour is wanted.
 std::string coloured(const std::string& text, Colour colour);
 
-/// Rows of cells under a heading, each column as wide as its widest cell. Where standard output is a
-/// terminal that is too narrow for that, the last column is broken at spaces; where this does not help,
-/// the table is printed in parts, one below the other, each with as many columns as fit. In a file each
-/// row is one line.
+/// Rows of cells under a heading, each column as wide as its widest cell. Where standard output is
+/// a terminal that is too narrow for that, the last column is broken at spaces; where this does not
+/// help, the table is printed in parts, one below the other, each with as many columns as fit. In a
+/// file each row is one line.
 class TextTable {
  public:
   /// @param heading  at least one column
-  /// @param keys  first columns that say what a row is about: each part begins with them. Of a table
-  ///              of nothing else, all but the last one do: a part has one column more.
+  /// @param keys  first columns that say what a row is about: each part begins with them. Of a
+  ///              table of nothing else, all but the last one do: a part has one column more.
   explicit TextTable(std::vector<std::string> heading, std::size_t keys = 1);
   /// As many cells as the heading has.
   void add_row(std::vector<std::string> cells, Colour colour = Colour::plain);
