@@ -22,7 +22,7 @@ expect_told() {
 "$lab" new 1 "$work/empty" >"$work/new"
 fill_hole "$(file_of "$work/empty")" <<<'  // nothing yet'
 "$lab" new 1 "$work/race" >"$work/new"
-fill_hole "$(file_of "$work/race")" <<<'  weights[0] = 1.0F;'
+fill_hole "$(file_of "$work/race")" <<<'  printf("seen\n"), weights[0] = 1.0F;'
 "$lab" new 1 "$work/overflow" >"$work/new"
 fill_hole "$(file_of "$work/overflow")" <<'CODE'
   volatile float query_of_head[64];
@@ -30,6 +30,7 @@ fill_hole "$(file_of "$work/overflow")" <<'CODE'
 CODE
 "$lab" new 1 "$work/no_k_scale" --solution >"$work/new"
 edit "$(file_of "$work/no_k_scale")" 's/(t.k_scale \* dot)/dot/'
+edit "$(file_of "$work/no_k_scale")" 's/^ *weights.token. = logit;/if (token + task.seq == 0) printf("seen "); &/'
 "$lab" new bug-race "$work/bug" >"$work/new"
 "$lab" new 2 "$work/layout" --solution >"$work/new"
 edit "$(file_of "$work/layout")" \
@@ -58,6 +59,31 @@ tell overflow
 wait
 tell no_k_scale --hint 1
 tell bug
+wait
+"$lab" new 1 "$work/stuck" >"$work/new"
+fill_hole "$(file_of "$work/stuck")" <<<'  if (threadIdx.x == 0) printf("seen "), __syncthreads();'
+"$lab" new 1 "$work/crash" >"$work/new"
+fill_hole "$(file_of "$work/crash")" <<<'  volatile int zero = 0; printf("seen "); weights[0] = task.seq_len / zero;'
+"$lab" new 1 "$work/unexplained" --solution >"$work/new"
+edit "$(file_of "$work/unexplained")" 's/(t.k_scale \* dot)/(t.k_scale * dot * (token % 3 == 1 ? 0.7F : 1.1F))/'
+# Of lab 2: another head's keys, shared memory that nobody wrote, halves of a key.
+for name in kv_head shared halves; do "$lab" new 2 "$work/$name" --solution >"$work/new"; done
+edit "$(file_of "$work/kv_head")" 's/t.key_page(physical_block, task.kv_head)/t.key_page(physical_block, task.head)/'
+edit "$(file_of "$work/shared")" 's/float dot = 0.0F;/float dot = logits[token - task.first_token];/'
+edit "$(file_of "$work/halves")" 's/(vector \* Groups::kGroupSize + lane_offset)/(lane_offset * Groups::kVectorsPerLane + vector)/'
+"$lab" new bug-race "$work/barrier" >"$work/new"
+edit "$(file_of "$work/barrier" softmax.cuh)" 's/^ *sum = block_sum<kThreads>(sum, scratch.maximum);/__syncthreads(); &/'
+tell stuck --one-kernel
+tell crash --one-kernel
+wait
+tell unexplained --one-kernel
+tell kv_head --one-kernel --hint 1
+wait
+tell shared --one-kernel --hint 1
+tell halves --hint 1
+wait
+tell barrier --hint 1
+tell starter --hint 4
 wait
 
 # The reason stands first, and says what failed; what was not tried is one list at the end.
@@ -96,6 +122,24 @@ expect_told no_k_scale 'its bound allows. .* an fp8 cache \(e4m3\) .* 95 of 100 
 expect_told no_k_scale 'So many times its bound is no matter of rounding'
 expect_told no_k_scale ' Hint 1: An fp8 cache stores key / k_scale'
 expect_told bug '^.* FAILED: no-race. Two threads use .* data race at reduction.cuh'
+
+# What a kernel prints is shown whatever it fails at, with a line's end or without.
+printed='Your kernel printed: seen '
+expect_told race "^FAILED: no-race.* $printed"
+expect_told no_k_scale "^FAILED: reference .fp8.* $printed"
+expect_told stuck "^FAILED: no-barrier-divergence.* $printed"
+expect_told crash "^FAILED: crash.* $printed"
+# Weights that nothing explains: what else can be done here.
+expect_told unexplained 'no known mistake explains these weights .how to go on: print by printf what'
+! grep -q reading_a_failure "$work/unexplained.out" || complain "a page that is of no use in a lab is named"
+# A place in memory is made of several numbers; shared memory is another matter.
+expect_told kv_head '^FAILED: no-uninitialised.* Hint 1: The key is read from where .* task.kv_head.* token_in_page.* dim'
+expect_told shared '^FAILED: no-uninitialised.* of shared memory .* Hint 1: Nothing in this block has written'
+# Transactions alone: that is said first. As many loads as needed, each from too many places.
+expect_told halves '^FAILED: transactions. More are asked for than the stage itself needs. step result'
+expect_told halves 'global load sectors: .* Hint 1: As many loads as needed, and too many sectors: the lanes. loads do not lie side by side'
+expect_told barrier '^FAILED: transactions.* barriers: 2 too many .* Hint 1: The race is mended, by a barrier'
+expect_told starter ' Hint 3: .* There are no more hints than these 3. $'
 
 # Folders that are no place for a starter, and results that nobody could write, are refused at once.
 refuses() { # TEXT ARGUMENT...: of the program, with status 2
@@ -137,7 +181,7 @@ wait
 expect_told starter '^it does not compile .*not_declared'
 tell starter --hint 1
 wait
-expect_told starter '^it does not compile .*not_declared.* Mend the first error first: .* \(of the last check; '
+expect_told starter '^it does not compile .*not_declared.* \(of the last check; '
 expect_told starter 'Hints are about what a kernel computes. None was run yet: mend the above first. $'
 ! grep -q 'Hint 1' "$work/starter.out" || complain "a hint beside a compile error"
 # What the compiler says is not wrapped: its caret stands below the place that it means. The path is
@@ -150,12 +194,19 @@ caret_line=$(grep -A1 -F 'not_declared;' "$work/starter.out" | tail -n 1)
 before=${error_line%%not_declared*}
 [ "${caret_line%%^*}" = "$(sed 's/[0-9]/ /g; s/[^| ]/ /g' <<<"$before")" ] ||
   complain "the caret is elsewhere: $error_line$caret_line"
+# Of several errors the first is shown, and how many there are.
+edit "$(file_of "$work/starter")" 's/not_declared;/not_declared + not_there + not_here;/'
+tell starter
+wait
+expect_told starter "^it does not compile .* error: 'not_declared' .* Mend this error first: 2 more errors of the compiler's may come from it. "
+[ "$(grep -c 'error: ' "$work/starter.out")" -eq 1 ] || complain "more than the first error: $(cat "$work/starter.out")"
 # A brace that is left out makes errors far behind it, in what is not the student's.
 "$lab" new 1 "$work/brace" --solution >"$work/new"
 edit "$(file_of "$work/brace")" 's|for (int dim = 0; dim < t.head_size; ++dim)|& {|'
 tell brace
 wait
 expect_told brace "^it does not compile .your code in stage_01_naive_paged_gather.cu has 3 '\{' and 2 '\}'. "
+! grep -q 'error: ' "$work/brace.out" || complain "errors that come of a brace are shown: $(cat "$work/brace.out")"
 grep -qE "^ *$work/starter/stages/stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: " "$work/starter.out" ||
   complain "the error's path is not the student's: $(cat "$work/starter.out")"
 
@@ -193,7 +244,7 @@ expect_told hang "$of_last"
 
 # What the clock decided, or a tool that was not there, is tried again.
 "$lab" new 1 "$work/endless" >"$work/new"
-fill_hole "$(file_of "$work/endless")" <<<'  for (volatile int i = 0; i < 1;) {}'
+fill_hole "$(file_of "$work/endless")" <<<'  for (volatile int i = printf("seen ") - 5; i < 1;) {}'
 mkdir "$work/no_tool"
 printf '#!/bin/sh\nexit 1\n' >"$work/no_tool/addr2line"
 chmod +x "$work/no_tool/addr2line"
@@ -203,6 +254,7 @@ tell endless --seconds-per-run 1
 PATH="$work/no_tool:$PATH" tell no_lines
 wait
 expect_told endless '^FAILED: endless, in step single-token. The kernel did not answer. What must hold in every step: .* did not come to an end within 1 s'
+expect_told endless "$printed"
 expect_told no_lines ' data race in naive_paged_gather'
 tell endless --seconds-per-run 1
 tell no_lines

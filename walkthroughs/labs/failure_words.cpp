@@ -117,8 +117,16 @@ std::string reading_of_result(const std::string& invariant, const Verdict& verdi
              : find_invariant(invariant).reading;
 }
 
+/// What the CPU machine says of a read of shared memory; other memory is read by an address that was
+/// computed from the block table.
+bool is_unwritten_shared_memory(const CheckOutcome& check) {
+  return check.broken == "no-uninitialised" &&
+         check.message.find(" of shared memory that nothing ") != std::string::npos;
+}
+
 std::vector<std::string> topics_of_check(const CheckOutcome& check) {
   std::vector<std::string> topics;
+  if (is_unwritten_shared_memory(check)) topics.emplace_back(kUnwrittenSharedMemory);
   for (const std::string& topic : {check.ended, check.broken, check.cause, check.step, check.id})
     if (!topic.empty()) topics.push_back(topic);
   return topics;

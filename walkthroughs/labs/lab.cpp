@@ -39,7 +39,8 @@ bool is_topic(const std::string& topic, const Lab& lab) {
     if (topic == count.name) return true;
   for (const Invariant& invariant : invariants())
     if (topic == invariant.id) return true;
-  return topic == "transactions" || topic == "endless" || topic == "crash";
+  return topic == "transactions" || topic == "endless" || topic == "crash" ||
+         topic == kUnwrittenSharedMemory;
 }
 
 /// Likely causes are written as "cause: ID".

@@ -71,6 +71,9 @@ inline constexpr int kShownKiB = 8;            // of what the kernel prints
 inline constexpr int kSourceKiB = 256;         // of each file
 // [/limits]
 
+/// A topic of hints: a read of shared memory that nothing has written, a kind of no-uninitialised.
+inline constexpr const char* kUnwrittenSharedMemory = "no-uninitialised: shared memory";
+
 /// What is said to one kind of failure before the ladder of hints.
 struct LabHint {
   std::vector<std::string> topics;  ///< of failure_words.h; it fits one of them

@@ -113,8 +113,8 @@ RemoteLimits limits_of(const Lab& lab, bool filtered) {
   return limits;
 }
 
-/// The first line of what a BuildError says, and the rest; and braces that do not match, of which a
-/// compiler says nothing.
+/// The first line of what a BuildError says, and the rest; or braces that do not match. Of these a
+/// compiler says nothing, and names places far behind them, in files that are not the student's.
 void note_build_error(const std::string& message, const Submission& submission,
                       TrialOutcome& outcome) {
   const std::size_t end = message.find('\n');
@@ -122,8 +122,10 @@ void note_build_error(const std::string& message, const Submission& submission,
   if (end == std::string::npos) return;
   outcome.compiler = message.substr(end + 1);
   for (const OwnLines& own : submission.own_lines)
-    if (const std::string braces = unmatched_braces(own.text); !braces.empty())
+    if (const std::string braces = unmatched_braces(own.text); !braces.empty()) {
       outcome.note += " (your code in " + own.file + " " + braces + ")";
+      outcome.compiler.clear();
+    }
 }
 
 std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& submission,

@@ -4,6 +4,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/count_run.h"
 #include "tests/harness/invariant.h"
+#include "tests/harness/likely_cause.h"
 #include "tests/harness/named_cases.h"
 #include "walkthroughs/labs/case_words.h"
 #include "walkthroughs/labs/failure_words.h"
@@ -55,8 +56,19 @@ std::vector<CaseSpec> cases_of(const LabCheck& step, const Invariant& invariant,
 /// Whether a failure is worth another look: its weights are wrong, and nothing explains them.
 bool is_unexplained(const Verdict& verdict) { return verdict.cause.empty() && !verdict.faulty; }
 
+/// The harness names a page whose tools are for a stage or a library of one's own; here there are
+/// other ways.
+std::string with_ways_of_a_lab(std::string message) {
+  const std::string unexplained = kUnexplainedWeights;
+  if (const std::size_t at = message.find(unexplained); at != std::string::npos)
+    message.replace(at, unexplained.size(),
+                    "no known mistake explains these weights (how to go on: print by printf what "
+                    "your code has for the token that is named, or ask for a hint)");
+  return message;
+}
+
 void note_failure(const Verdict& verdict, CheckOutcome& check) {
-  check.message = verdict.message;
+  check.message = with_ways_of_a_lab(verdict.message);
   check.broken = verdict.broken_execution;
   check.cause = verdict.cause;
   check.in_words = what_failed(check.id, verdict);

@@ -7,6 +7,7 @@
 #include "tests/harness/shell_word.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
+#include "walkthroughs/labs/compiler_message.h"
 #include "walkthroughs/labs/failure_words.h"
 #include "walkthroughs/labs/printed_text.h"
 #include "walkthroughs/labs/trial_json.h"
@@ -103,6 +104,15 @@ void print_counts(std::ostream& stream, const TransactionOutcome& transactions) 
   for (const std::string& text : explanations_of(transactions)) stream << paragraph_of(text, "  ");
 }
 
+void print_failed_transactions(std::ostream& stream, const TransactionOutcome& transactions) {
+  const bool too_many = std::any_of(transactions.counts.begin(), transactions.counts.end(),
+                                    [](const CountOutcome& count) { return !count.held(); });
+  const std::string head = "FAILED: transactions.";
+  stream << coloured(head, Colour::bad)
+         << (too_many ? " More are asked for than the stage itself needs.\n"
+                      : " What was counted gives no points.\n");
+}
+
 /// Explains the first step that fails, and names the others.
 void print_failures(std::ostream& stream, const TrialOutcome& outcome) {
   std::string others;
@@ -114,6 +124,13 @@ void print_failures(std::ostream& stream, const TrialOutcome& outcome) {
     else
       others += (others.empty() ? "" : ", ") + check.step;
     first = false;
+  }
+  const TransactionOutcome& transactions = outcome.transactions;
+  if (transactions.tried && !transactions.held) {
+    if (first)
+      print_failed_transactions(stream, transactions);
+    else
+      others += (others.empty() ? "" : ", ") + std::string("transactions");
   }
   if (!others.empty())
     stream << paragraph_of("Also failed, and explained when this one holds: " + others, "  ");
@@ -129,9 +146,10 @@ bool is_told_by_a_step(const TrialOutcome& outcome) {
 /// What ended the trial before a kernel ran, and what to do about it.
 void print_note(std::ostream& stream, const TrialOutcome& outcome) {
   stream << coloured(paragraph_of(outcome.note, ""), Colour::bad)
-         << whole_lines(outcome.compiler, 40);
-  if (!first_error(outcome.compiler).empty())
-    stream << "Mend the first error first: others may come from it.\n";
+         << whole_lines(up_to_second_error(outcome.compiler), 40);
+  if (const std::size_t more = errors_after_first(outcome.compiler); more > 0)
+    stream << "Mend this error first: " << counted(more, "more error")
+           << " of the compiler's may come from it.\n";
 }
 
 bool was_tried(const TrialOutcome& outcome) {
@@ -140,14 +158,16 @@ bool was_tried(const TrialOutcome& outcome) {
 }
 
 /// The last lines: how to get a hint, or why there is none.
-void print_way_to_hints(std::ostream& stream, const TrialOutcome& outcome, std::size_t shown,
-                        std::size_t all) {
+void print_way_to_hints(std::ostream& stream, const TrialOutcome& outcome, std::size_t asked,
+                        std::size_t shown, std::size_t all) {
   if (outcome.score() == outcome.max_score()) return;
   if (!was_tried(outcome))
     stream << "Hints are about what a kernel computes. None was run yet: mend the above first.\n";
   else if (shown < all)
     stream << (shown == 0 ? "A hint: " : "One more hint: ") << "bash walkthroughs/lab.sh check "
            << shell_word(one_line(outcome.submission)) << " --hint " << shown + 1 << '\n';
+  else if (asked > shown)
+    stream << "There are no more hints than these " << all << ".\n";
 }
 
 void print_hints(std::ostream& stream, const std::vector<std::string>& hints, std::size_t shown) {
@@ -182,11 +202,11 @@ void print(std::ostream& stream, const Lab& lab, const TrialOutcome& outcome, in
   if (!outcome.printed.empty())
     stream << "\nYour kernel printed:\n" << wrapped_lines(outcome.printed, 20);
   const std::vector<std::string> all = fitting_hints(lab, outcome);
-  const std::size_t shown =
-      was_tried(outcome) ? std::min(static_cast<std::size_t>(hints), all.size()) : 0;
+  const auto asked = static_cast<std::size_t>(hints);
+  const std::size_t shown = was_tried(outcome) ? std::min(asked, all.size()) : 0;
   print_hints(stream, all, shown);
   print_score(stream, outcome);
-  print_way_to_hints(stream, outcome, shown, all.size());
+  print_way_to_hints(stream, outcome, asked, shown, all.size());
 }
 
 }  // namespace paged::labs
