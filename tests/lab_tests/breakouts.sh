@@ -164,6 +164,28 @@ hole copies_of_one_head 2 <<'CODE'
       dot = warp_sum<Groups::kGroupSize>(dot);
       logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
 CODE
+# An object that a call passes, or returns into memory, has no assignment of its own to be watched.
+by_value() { # NAME SED: of the copy of one element
+  cp -r "$work/s/copies" "$work/s/$1"
+  edit "$(file_of "$work/s/$1")" "$2"
+}
+by_value by_value 's/memcpy(&key, \(.*\), bytes);/struct Key { cache_t x; float pad; }; \
+  cache_t (*volatile pick)(Key) = [](Key k) -> cache_t { return k.x; }; key = pick(*reinterpret_cast<const Key*>(\1));/'
+by_value by_value_printed 's/memcpy(&key, \(.*\), bytes);/struct Key { cache_t x; float pad; }; \
+  key = from_float<cache_t>(printf("%*s", *reinterpret_cast<const Key*>(\1), ""));/'
+by_value by_value_shared 's/cache_t key;/struct Pair { float x[2]; }; __shared__ Pair pair; cache_t key = {}; \
+  int (*volatile pick)(Pair) = [](Pair p) -> int { return p.x[0] > 0.0F; }; dot += pick(pair);/'
+by_value stored_unseen 's/cache_t key;/struct Big { float x[16]; }; Big (*volatile give)() = [] { return Big{}; }; cache_t key; \
+  *reinterpret_cast<Big*>(logits) = give();/'
+by_value by_apply 's/memcpy(&key, \(.*\), bytes);/key = apply([](cache_t x, float) { return x; }, \
+  *reinterpret_cast<const std::tuple<cache_t, float>*>(\1));/'
+# What is local is passed and returned as one likes.
+solution_with passes_local <<'CODE'
+  struct Pair { float x[4]; };
+  Pair (*volatile twice)(Pair) = [](Pair p) { return Pair{{p.x[0] * 2, p.x[1], p.x[2], p.x[3]}}; };
+  const Pair pair = twice(Pair{{1.0F, 2.0F, 3.0F, 4.0F}});
+  if (pair.x[0] != 2.0F) weights[0] = 0.0F;
+CODE
 # Known by their sizes, the cases that are counted are not computed at all, or without the barriers
 # that they need; the others are right, and wasteful.
 wasteful_softmax='  __syncthreads();
@@ -242,7 +264,8 @@ echo "not unpacked" >"$work/s/a_file.zip"$'\n'
 # These are stopped before, or at, the first run of a kernel.
 mkdir "$work/early"
 for name in before_main hidden_by_literal hidden_behind_word hidden_by_blank long_names many_names host_reads \
-  keeps keeps_pointers copies_1 copies_2 copies_qualified; do
+  keeps keeps_pointers copies_1 copies_2 copies_qualified copies_in_line copies_of_one_head by_value by_value_printed \
+  by_value_shared stored_unseen by_apply; do
   [ ! -d "$work/s/$name" ] || mv "$work/s/$name" "$work/early"
 done
 grade "$work"/early/* --one-kernel --seconds-per-run 3
@@ -263,11 +286,23 @@ expect copies_1 "^  0 of 100 .*may not use what is inside of .*__builtin_memcpy"
 expect copies_2 '^  0 of 100 .*at thread_group_qk.cuh:95 '
 expect copies_3 '^ 70 of 100 .*transactions: global load'
 expect copies_qualified "^  0 of 100 .*may not use what copies or looks at memory unseen .'std::memcpy'"
-expect copies_in_line '^ 70 of 100 .*transactions: impossible: the keys alone have'
+for name in copies_in_line copies_of_one_head; do
+  expect $name '^  0 of 100 .*it copies memory where nothing sees it: use a loop, an assignment or memcpy'
+done
+# Nor would what had got past this rule have points for it.
+"$lab" check "$work/early/copies_of_one_head" --without-rules --no-gpu >"$work/said" || true
+tr -s '\n ' ' ' <"$work/said" | grep -q 'impossible: the keys alone have' ||
+  complain "copies_of_one_head: $(cat "$work/said")"
+for name in by_value by_value_shared; do
+  expect $name "^  0 of 100 .*cuh, line [0-9]+: it calls 'pick' with an object by value that is no local variable"
+done
+expect by_value_printed "^  0 of 100 .*cuh, line [0-9]+: it calls 'printf' with an object by value"
+expect stored_unseen "^  0 of 100 .*cuh, line [0-9]+: it stores an object that 'give' returns in what is no local"
+expect by_apply '^  0 of 100 .*line [0-9]+: a submission may not use std::apply'
+expect passes_local '^100 of 100 '
 expect knows_counted_cases '^ 80 of 100 .*transactions: wrong while it was counted, .* on the case worked-example-4-warps: sequence 0, head 0'
 expect races_when_counted '^ 80 of 100 .*transactions: wrong while it was counted, .* race'
 expect wasteful '^ 80 of 100 .*transactions: barriers: '
-expect copies_of_one_head '^ 70 of 100 .*transactions: impossible: the keys alone have'
 expect host_reads '^  0 of 100 .*crashed: an access to memory that is not there, outside of a kernel'
 expect keeps '^  0 of 100 .*line [0-9]+: it has variables of its own that are not __shared__'
 expect keeps_pointers '^  0 of 100 .*line [0-9]+: it has variables of its own that are not __shared__'

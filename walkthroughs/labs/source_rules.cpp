@@ -66,6 +66,7 @@ std::string objection_to(const std::string& word) {
     return "what is inside of the CPU machine or the compiler";
   if (word == "throw" || word == "try" || word == "catch")
     return "exceptions: a kernel cannot throw on a GPU";
+  if (word == "apply") return "std::apply, which reads what it passes on unseen";
   if (word == "_Pragma" || word == "__pragma") return "pragmas other than #pragma unroll";
   if (is_reserved(word) && !vocabulary().contains(word))
     return "names of the system's that kernels here have no need of";

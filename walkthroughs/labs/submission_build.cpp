@@ -1,5 +1,6 @@
 #include "walkthroughs/labs/submission_build.h"
 
+#include "walkthroughs/labs/call_rules.h"
 #include "walkthroughs/labs/limited_process.h"
 #include "walkthroughs/labs/starter.h"
 #include "walkthroughs/labs/symbol_rules.h"
@@ -92,6 +93,9 @@ void run_compiler(const std::vector<std::string>& command, const Lab& lab, const
                                                      : BuildError::Because::by_chance);
 }
 
+/// Beside an object, the compiler's list of its calls.
+fs::path calls_of(const fs::path& object) { return fs::path(object).replace_extension("calls"); }
+
 /// Compiles the stage with these files in place of the repository's. Returns the object.
 fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
                        const fs::path& folder) {
@@ -102,8 +106,9 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
   std::vector<std::string> command = {kit.compile.front(), "-I" + folder.string()};
   command.insert(command.end(), kit.compile.begin() + 1, kit.compile.end());
   // How the stage came to instantiate the kernel is not what a student looks for.
-  append(command, {"-w", "-fmax-errors=5", "-ftemplate-backtrace-limit=1",
-                   "-fdiagnostics-color=never", "-c", unit.string(), "-o", object.string()});
+  append(command,
+         {"-w", "-fmax-errors=5", "-ftemplate-backtrace-limit=1", "-fdiagnostics-color=never",
+          option_that_lists_calls(calls_of(object)), "-c", unit.string(), "-o", object.string()});
   run_compiler(command, lab, folder, kit);
   return object;
 }
@@ -121,13 +126,15 @@ fs::path compile_files(const SourceFiles& files, const Kit& kit, const Lab& lab,
 void hold_to_rules(const fs::path& object, const Submission& submission, const Kit& kit,
                    const Lab& lab, const ScratchFolder& scratch) {
   const std::vector<Objection> first = objections_to_object(object, lab);
-  if (first.empty()) return;
-  if (!may_be_the_compilers(object, lab)) refuse(first, submission);
+  if (!first.empty() && !may_be_the_compilers(object, lab)) refuse(first, submission);
+  const std::vector<Objection> unseen = objections_to_calls(calls_of(object));
+  if (first.empty() && unseen.empty()) return;
   const fs::path solved =
       compile_files(starter_files(lab, StarterKind::solved), kit, lab, scratch.path() / "solved");
-  const std::vector<Objection> objections =
-      objections_to_object(object, lab, names_called_by(solved));
-  if (!objections.empty()) refuse(objections, submission);
+  for (const std::vector<Objection>& objections :
+       {objections_to_object(object, lab, names_called_by(solved)),
+        objections_to_calls(calls_of(object), calls_of(solved))})
+    if (!objections.empty()) refuse(objections, submission);
 }
 
 /// How the linker has run_kernel() of unit_text(): all that others may know of a submission.
