@@ -87,22 +87,21 @@ TEST(TableInPartsTest, EachPartHasTheKeys) {
 }
 
 /// What this terminal of 80 columns shows of a table.
-std::string shown_on_terminal(const TextTable& table) {
+void show_on_terminal(const TextTable& table, std::string& shown) {
   const winsize size{.ws_row = 50, .ws_col = kTerminalColumns, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  ASSERT_GE(child, 0) << "there is no terminal";
   if (child == 0) {
     table.print(std::cout);
     std::cout.flush();
     _exit(0);
   }
-  std::string shown;
   char piece[4096];
   for (ssize_t n = 0; (n = read(terminal, piece, sizeof piece)) > 0;)
     shown.append(piece, static_cast<std::size_t>(n));
   close(terminal);
   waitpid(child, nullptr, 0);
-  return shown;
 }
 
 TEST(TableInPartsTest, ATableOfKeysAloneLosesNoColumn) {
@@ -110,7 +109,8 @@ TEST(TableInPartsTest, ATableOfKeysAloneLosesNoColumn) {
   const std::string second(60, 'y');
   TextTable table({"one", "other"}, 2);
   table.add_row({first, second});
-  const std::string shown = shown_on_terminal(table);
+  std::string shown;
+  ASSERT_NO_FATAL_FAILURE(show_on_terminal(table, shown));
   EXPECT_NE(shown.find(first), std::string::npos) << shown;
   EXPECT_NE(shown.find(second), std::string::npos) << shown;
 }
