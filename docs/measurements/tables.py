@@ -40,8 +40,7 @@ def number(value):
 
 
 def rows_of(path):
-    """{(heads, shape, type): {variant: microseconds, "megabytes": of keys and values, "takes_v1": whether the
-    kernel's own choice is V1, where that was recorded}}, in order."""
+    """{(heads, shape, type): {variant: microseconds, "megabytes": of keys and values}}, in order."""
     rows = {}
     for result in json.loads(path.read_text())["results"]:
         if result["wrong"]:
@@ -49,8 +48,6 @@ def rows_of(path):
         heads = f"{result['num_heads']}/{result['num_kv_heads']}"
         row = rows.setdefault((heads, result["shape"], result["type"]), {})
         row["megabytes"] = result["megabytes"]
-        if "takes_v1" in result:
-            row["takes_v1"] = result["takes_v1"]
         if result["stage"] == "partition-and-reduce":
             row[result["variant"]] = result["microseconds"]
     return rows
@@ -82,7 +79,13 @@ def times(folder):
     print(f"\nAgainst the better of the two classic paths, the choice is {slower} ({worst[0]}); bf16 costs at most {100 * bf16:.1f} % more than f16.")
 
 
+def choices():
+    """{type: {query heads: {shape: whether a call gets V1}}}. A test keeps the file equal to stages/v1_v2_policy.h."""
+    return json.loads((pathlib.Path(__file__).parent / "v1_v2_choices.json").read_text())
+
+
 def crossover(folder):
+    takes_v1 = choices()
     for kind in ("f16", "e4m3"):
         rows = rows_of(folder / f"crossover_{kind}.json")
         lengths = sorted({int(s.split()[2]) for _, s, _ in rows})
@@ -93,12 +96,17 @@ def crossover(folder):
             for batch in batches:
                 cells = []
                 for length in lengths:
-                    row = rows.get((heads, f"{batch} x {length}", kind), {})
+                    shape = f"{batch} x {length}"
+                    row = rows.get((heads, shape, kind), {})
                     if "v1" not in row or "v2" not in row:
                         cells.append("–")
                         continue
                     ratio = row["v1"] / row["v2"]
-                    wrong_choice = row["takes_v1"] != (ratio < 1)
+                    chosen = takes_v1[kind].get(heads.split("/")[0], {}).get(shape)
+                    if chosen is None:
+                        sys.exit(f"v1_v2_choices.json does not have {kind}, {heads}, {shape}; "
+                                 "tests/stages/launch_plan_test.cpp says for which shapes it is written")
+                    wrong_choice = chosen != (ratio < 1)
                     cells.append(f"**{ratio:.2f}**" if wrong_choice else f"{ratio:.2f}")
                 print(f"| {heads} | {batch} | " + " | ".join(cells) + " |")
 

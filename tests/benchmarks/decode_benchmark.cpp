@@ -10,7 +10,6 @@
 #include "kernels/device.h"
 #include "reference/cache_layout.h"
 #include "stages/registry.h"
-#include "stages/v1_v2_policy.h"
 #include "tests/benchmarks/normal_device_memory.h"
 #include "tests/harness/comparison.h"
 #include "tests/harness/output_file.h"
@@ -292,17 +291,10 @@ Timing time_calls(int calls, const std::function<void(int call, cudaStream_t)>& 
 struct Row {
   std::string stage, type, shape, variant;
   int num_heads, num_kv_heads;
-  bool takes_v1;  ///< whether "auto" does, for these sizes
   double megabytes;
   Timing timing;
   std::string wrong;
 };
-
-bool automatic_takes_v1(const Batch& batch) {
-  DecodeShape sizes = batch.sizes();
-  sizes.variant = KernelVariant::automatic;
-  return takes_v1(sizes);
-}
 
 /// Runs one stage on one batch: first checked, then timed. Nothing if the device refuses the shape.
 void run_stage(const Stage& stage, const Batch& batch, const BenchmarkShape& shape,
@@ -322,7 +314,6 @@ void run_stage(const Stage& stage, const Batch& batch, const BenchmarkShape& sha
           variant_name,
           shape.num_heads,
           shape.num_kv_heads,
-          automatic_takes_v1(batch),
           batch.cache_bytes() / 1e6,
           {},
           wrong_output(batch, stage, 0)};
@@ -375,7 +366,6 @@ nlohmann::json json_of(const Request& request, const std::vector<Row>& rows) {
                     {"num_kv_heads", row.num_kv_heads},
                     {"shape", row.shape},
                     {"variant", row.variant},
-                    {"takes_v1", row.takes_v1},
                     {"megabytes", row.megabytes},
                     {"microseconds", row.timing.microseconds},
                     {"spread", row.timing.spread},
