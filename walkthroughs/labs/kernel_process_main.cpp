@@ -6,9 +6,12 @@
 #include "walkthroughs/labs/kernel_process.h"
 #include "walkthroughs/labs/line_request.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -16,6 +19,9 @@ namespace paged::labs {
 namespace {
 
 Channel* line_channel = nullptr;
+
+/// More than is shown of what a kernel prints (lab.h).
+constexpr int kShownAtOnceKiB = 16;
 
 void put_limits(Channel& channel, const Device& device) {
   const DeviceLimits& limits = device.limits();
@@ -125,6 +131,34 @@ void serve_all() {
   }
 }
 
+/// Writes what is printed: the beginning, which is shown, at once, as this process may be ended from
+/// outside at any time. The rest in large pieces, so that printing much is not slow.
+ssize_t write_printed(void*, const char* text, std::size_t count) {
+  static char waiting[64 * 1024];
+  static std::size_t held = 0, written = 0;
+  if (written < std::size_t{kShownAtOnceKiB} * 1024 || count > sizeof waiting) {
+    written += count;
+    [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, text, count);
+    return static_cast<ssize_t>(count);
+  }
+  if (held + count > sizeof waiting) {
+    [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, waiting, held);
+    held = 0;
+  }
+  std::memcpy(waiting + held, text, count);
+  held += count;
+  return static_cast<ssize_t>(count);
+}
+
+void print_at_once() {
+  cookie_io_functions_t functions{};
+  functions.write = write_printed;
+  FILE* const stream = fopencookie(nullptr, "w", functions);
+  if (stream == nullptr) return;
+  std::setvbuf(stream, nullptr, _IONBF, 0);
+  stdout = stream;
+}
+
 }  // namespace
 
 void set_line_channel(Channel& channel) { line_channel = &channel; }
@@ -144,9 +178,7 @@ std::vector<std::string> ask_for_lines(const std::string&,
 }  // namespace paged::labs
 
 int main() {
-  // This process is ended from outside whenever the harness has heard enough; what waited in a buffer
-  // would be lost.
-  std::setvbuf(stdout, nullptr, _IONBF, 0);
+  paged::labs::print_at_once();
   try {
     paged::labs::serve_all();
   } catch (const paged::labs::ChannelError&) {
