@@ -21,6 +21,18 @@ submission missing
 rm "$(file_of "$folder")"
 submission link
 ln -sf /etc/passwd "$(file_of "$folder")"
+submission two_files
+mkdir "$folder/copy"
+mv "$(file_of "$folder")" "$folder/copy/"
+cp -r "$folder/copy" "$folder/other"
+submission second_download
+mv "$(file_of "$folder")" "$folder/stage_01_naive_paged_gather (1).cu"
+# A zip, unpacked into a folder of its own; and what a Mac puts beside it.
+hole nested <<<'  float logit = ;'
+mv "$folder" "$work/my_lab"
+mkdir -p "$folder/__MACOSX/my_lab"
+mv "$work/my_lab" "$folder"
+cp "$(file_of "$folder/my_lab")" "$folder/__MACOSX/my_lab"
 submission huge
 head -c 1000000 /dev/zero >>"$(file_of "$folder")"
 hole syntax <<<'  float logit = ;'
@@ -43,7 +55,10 @@ expect memory '^  0 of 100 .*out of its 1024 MiB of memory'
 expect prints '^  0 of 100 .*single-token on .*: '
 expect reference '^  0 of 100 .*gather.cu, line [0-9]+: it uses paged::decode_attention'
 expect missing '^  0 of 100 .*has no file stage_01_naive_paged_gather.cu; it '
-expect link '^  0 of 100 .*is no regular file of the submission'
+expect link '^  0 of 100 .*gather.cu is a link, and no regular file of the submission'
+expect two_files '^  0 of 100 .*more than once: copy/.*gather.cu, other/.*gather.cu; if this is a folder of submissions, name them: two_files/\*'
+expect second_download "^  0 of 100 .*'stage_01_naive_paged_gather .1..cu' is not taken for it: rename it"
+expect nested '^  0 of 100 .*it does not compile'
 expect huge '^  0 of 100 .*has more than 256 KB'
 expect syntax '^  0 of 100 .*it does not compile'
 expect includes '^  0 of 100 .*line [0-9]+: a submission may not use preprocessor directives'
@@ -67,7 +82,7 @@ while IFS= read -r line; do
 done <"$work/quoted"
 
 # What programs read says the same.
-[ "$(grep -c '"submission":' "$work/json")" -eq 19 ] || complain "the JSON has not all submissions"
+[ "$(grep -c '"submission":' "$work/json")" -eq 22 ] || complain "the JSON has not all submissions"
 for name in right wrong; do
   for key in score max_score tests output execution_time; do
     grep -q "\"$key\":" "$work/gradescope/$name.json" || complain "Gradescope's $name has no $key"
@@ -87,6 +102,13 @@ says right 'worked-example-3-address-walk, global load requests: '
 # What it printed only the lecturer's file has, and not all of it: students see the other.
 grep -q '"printed": "100 of 100, .*more bytes)' "$work/json" || complain "the JSON has not what was printed"
 ! grep -qE 'all held|printed' "$work/gradescope/prints.json" || complain "students see what was printed"
+
+# Paths that are mistyped.
+! "$lab" grade "$work/s/none" --lab 1 2>"$work/error" || complain "nothing was graded"
+grep -q "there is no '.*/none' to grade" "$work/error" || complain "a path of nothing: $(cat "$work/error")"
+! "$lab" grade "$work/s/link" "$work/s/huge" --gradescope "$work/results.json" 2>"$work/error" ||
+  complain "a folder is named as a file"
+grep -q "results.json' is to be a folder" "$work/error" || complain "a folder's name: $(cat "$work/error")"
 
 # The page's run_autograder draws another seed each time, and says it to the lecturer.
 sed -n '/^\*\*Gradescope\.\*\*/,/^The seed/s/^    //p' "$page" |

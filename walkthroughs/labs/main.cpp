@@ -259,6 +259,10 @@ struct GradeOptions {
 std::vector<OutputFile> gradescope_files(const std::string& target,
                                          const std::vector<std::string>& submissions) {
   if (submissions.size() == 1) return {OutputFile(target)};
+  if (target.ends_with(".json"))
+    throw InputError("'" + target + "' is to be a folder, as there are " +
+                     std::to_string(submissions.size()) +
+                     " submissions: give it a name without .json, or grade one");
   std::error_code error;
   std::filesystem::create_directories(target, error);
   if (error) throw InputError("cannot make the folder '" + target + "': " + error.message());
@@ -282,7 +286,11 @@ int grade_all(const GradeOptions& options) {
   if (options.gradescope && options.folders.size() > 1) refuse_equal_names(options.folders);
   if (!options.lab.empty()) find_lab(options.lab);
   GradingRequest request;
-  for (const std::string& folder : options.folders) request.submissions.emplace_back(folder);
+  for (const std::string& folder : options.folders) {
+    if (!std::filesystem::exists(std::filesystem::symlink_status(folder)))
+      throw InputError("there is no '" + folder + "' to grade");
+    request.submissions.emplace_back(folder);
+  }
   request.lab = options.lab;
   request.seed = options.seed;
   request.seconds_per_run = options.seconds_per_run;

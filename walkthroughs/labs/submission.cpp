@@ -26,12 +26,54 @@ bool leads_outside(const fs::path& file, const fs::path& folder) {
   return inside.empty() || *inside.begin() == "..";
 }
 
-/// The file of the submission that stands for `path`; "" if there is none.
+/// Files of this name below a folder, in folders of their own: of an archive that was unpacked into
+/// it. Left out is what a Mac adds to an archive, and links.
+std::vector<fs::path> files_below(const fs::path& folder, const std::string& name) {
+  constexpr std::size_t kMostSeen = 10000;
+  std::vector<fs::path> found;
+  std::size_t seen = 0;
+  std::error_code error;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator entry(folder, options, error), end;
+       !error && entry != end && ++seen < kMostSeen; entry.increment(error)) {
+    if (entry->path().filename() == "__MACOSX") entry.disable_recursion_pending();
+    if (entry->path().filename() == name && fs::is_regular_file(entry->symlink_status(error)))
+      found.push_back(entry->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The file of the submission that stands for `path`; "" if there is none. Two are refused.
 fs::path file_for(const std::string& path, const fs::path& folder) {
   std::error_code error;
-  for (const fs::path& file : {folder / path, folder / fs::path(path).filename()})
+  const fs::path name = fs::path(path).filename();
+  for (const fs::path& file : {folder / path, folder / name})
     if (fs::exists(fs::symlink_status(file, error))) return file;
-  return {};
+  const std::vector<fs::path> found = files_below(folder, name);
+  if (found.size() < 2) return found.empty() ? fs::path() : found.front();
+  const fs::path first = found[0].lexically_relative(folder);
+  const fs::path second = found[1].lexically_relative(folder);
+  const std::string both = "the submission has " + name.string() +
+                           " more than once: " + shortened(first.string(), 60) + ", " +
+                           shortened(second.string(), 60);
+  if (*first.begin() != *second.begin())
+    throw InputError(both + "; if this is a folder of submissions, name them: " +
+                     folder.filename().string() + "/*");
+  throw InputError(both + "; hand in one");
+}
+
+/// What to do about "kernel (1).cuh", which browsers make of a second download; or "".
+std::string renamed_by_browser(const fs::path& folder, const fs::path& name) {
+  std::error_code error;
+  const std::string begin = name.stem().string() + " (";
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (const std::string own = entry->path().filename().string();
+        own.starts_with(begin) && own.ends_with(")" + name.extension().string()) &&
+        own.size() < begin.size() + 8)
+      return "; '" + own + "' is not taken for it: rename it";
+  return "";
 }
 
 /// "it has inner/kernel.cu, notes.txt and 3 files more", for who handed in something else.
@@ -58,6 +100,9 @@ std::string what_there_is(const fs::path& folder) {
 
 std::string read_file(const fs::path& file, const fs::path& folder) {
   std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(file, error)))
+    throw InputError(file.lexically_relative(folder).string() +
+                     " is a link, and no regular file of the submission: hand in the file itself");
   if (!fs::is_regular_file(fs::symlink_status(file, error)) || leads_outside(file, folder))
     throw InputError("'" + file.string() + "' is no regular file of the submission");
   if (fs::file_size(file) > kMostBytes)
@@ -129,9 +174,8 @@ std::string with_own_hole(const LabFile& file, const fs::path& own_file,
 }  // namespace
 
 std::string other_lab_of_folder(const fs::path& folder, const Lab& lab) {
-  std::error_code error;
-  if (!fs::exists(folder / "lab.txt", error)) return "";
   try {
+    if (file_for("lab.txt", folder).empty()) return "";
     const std::string name = lab_of_folder(folder);
     return name == lab.name || find_lab(name).name == lab.name ? "" : name;
   } catch (const InputError&) {
@@ -140,8 +184,8 @@ std::string other_lab_of_folder(const fs::path& folder, const Lab& lab) {
 }
 
 std::string lab_of_folder(const fs::path& folder) {
-  const fs::path file = folder / "lab.txt";
-  if (!fs::exists(file))
+  const fs::path file = fs::is_directory(folder) ? file_for("lab.txt", folder) : fs::path();
+  if (file.empty())
     throw InputError("'" + folder.string() +
                      "' has no lab.txt that names its lab; name it by --lab");
   std::string name = read_file(file, folder);
@@ -163,6 +207,7 @@ Submission read_submission(const Lab& lab, const fs::path& folder, Rules rules) 
     if (own_file.empty())
       throw InputError("the submission has no file " + fs::path(file.path).filename().string() +
                        "; " + what_there_is(folder) +
+                       renamed_by_browser(folder, fs::path(file.path).filename()) +
                        "; hand in the lab's folder as it is, or that file alone, in no archive");
     const std::string own_text = read_file(own_file, folder);
     if (!file.first.empty()) {
