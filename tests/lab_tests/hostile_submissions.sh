@@ -25,7 +25,7 @@ submission two_files
 mkdir "$folder/copy"
 mv "$(file_of "$folder")" "$folder/copy/"
 cp -r "$folder/copy" "$folder/other"
-submission second_download
+submission download
 mv "$(file_of "$folder")" "$folder/stage_01_naive_paged_gather (1).cu"
 # A zip, unpacked into a folder of its own; and what a Mac puts beside it.
 hole nested <<<'  float logit = ;'
@@ -57,7 +57,7 @@ expect reference '^  0 of 100 .*gather.cu, line [0-9]+: it uses paged::decode_at
 expect missing '^  0 of 100 .*has no file stage_01_naive_paged_gather.cu; it '
 expect link '^  0 of 100 .*gather.cu is a link, and no regular file of the submission'
 expect two_files '^  0 of 100 .*more than once: copy/.*gather.cu, other/.*gather.cu; if this is a folder of submissions, name them: two_files/\*'
-expect second_download "^  0 of 100 .*'stage_01_naive_paged_gather .1..cu' is not taken for it: rename it"
+expect download "^  0 of 100 .*'stage_01_naive_paged_gather .1..cu' is not taken for it: rename it"
 expect nested '^  0 of 100 .*it does not compile'
 expect huge '^  0 of 100 .*has more than 256 KB'
 expect syntax '^  0 of 100 .*it does not compile'
