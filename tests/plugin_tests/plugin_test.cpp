@@ -579,6 +579,14 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
+/// Text that was wrapped, in one line: with one space for each gap between words.
+std::string unwrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 int count_of(const std::string& part, const std::string& text) {
   int count = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++count;
@@ -621,10 +629,11 @@ TEST_F(PluginTest, LinesFitTheTerminal) {
 
 /// A column that counts says why it counts less.
 TEST_F(PluginTest, CasesThatWereNotTriedAreCounted) {
-  const std::string right = check({}, {}, std::string(PAGED_EXAMPLES) + "/naive.so").process.out;
+  const std::string right =
+      unwrapped(check({}, {}, std::string(PAGED_EXAMPLES) + "/naive.so").process.out);
   EXPECT_NE(right.find("reference (4 cases)"), std::string::npos) << right;
   EXPECT_NE(right.find("the first: kernel naive-c"), std::string::npos) << right;
-  const std::string crashed = check({}, {"PAGED_TEST_DOES=reads_null"}).process.out;
+  const std::string crashed = unwrapped(check({}, {"PAGED_TEST_DOES=reads_null"}).process.out);
   EXPECT_NE(crashed.find("1 of 21"), std::string::npos) << crashed;
   EXPECT_NE(crashed.find("reference (20 cases), "), std::string::npos) << crashed;
   EXPECT_NE(crashed.find("left out after the one before ended"), std::string::npos) << crashed;

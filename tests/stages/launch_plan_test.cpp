@@ -137,7 +137,8 @@ nlohmann::json choices_for_measured_shapes() {
     const std::string type(name_of(cache));
     const std::string file =
         std::string(STAGE_TESTS_MEASUREMENTS) + "/h200_2026-11-30/crossover_" + type + ".json";
-    for (const auto& result : parse_json(content_of_input(file), file).at("results")) {
+    const nlohmann::json measured = parse_json(content_of_input(file), file);
+    for (const auto& result : measured.at("results")) {
       const std::string sizes = result.at("shape");  // "8 x 4096"
       const int num_heads = result.at("num_heads");
       const DecodeShape shape =

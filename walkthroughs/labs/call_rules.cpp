@@ -168,7 +168,7 @@ bool is_seen_argument(const std::string& operand, const CallList& list) {
   return has_no_memory(operand) || is_local(operand, list) || is_function(operand, list);
 }
 
-/// Into <retval> goes what whoever is returned to stores, or has in a local variable.
+// Into <retval> goes what whoever is returned to stores, or has in a local variable.
 bool is_seen_result(const std::string& operand, const CallList& list) {
   return operand.starts_with("<retval>") || operand.starts_with("*<retval>_") ||
          has_no_memory(operand) || is_local(operand, list);
