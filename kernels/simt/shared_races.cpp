@@ -128,13 +128,14 @@ std::optional<ThreadLocalExtent> SharedRaces::left_variable(std::uintptr_t addre
 void SharedRaces::report_uninitialised(Worker& worker, const Access& access) const {
   const UncheckedScope unchecked;
   const CodePlace place{access.pc, ""};
+  // An instruction that was told of is counted before anything is looked up, which takes long.
+  for (const FindingKind kind : {FindingKind::uninitialised_read, FindingKind::out_of_bounds_read})
+    if (worker.findings.count_again(kind, place)) return;
   if (const auto left = left_variable(access.address)) {
-    if (worker.findings.count_again(FindingKind::out_of_bounds_read, place)) return;
     report(worker, FindingKind::out_of_bounds_read, place, *worker.current,
            describe_access(access) + " " + place_beside(*left, access.address));
     return;
   }
-  if (worker.findings.count_again(FindingKind::uninitialised_read, place)) return;
   report(worker, FindingKind::uninitialised_read, place, *worker.current,
          describe_access(access) + " of shared memory that nothing in this block has written, at " +
              place_in_shared_memory(access.address));

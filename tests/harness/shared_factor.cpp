@@ -153,20 +153,19 @@ class FactorMistakes {
     const int here = e_.slots.own() - e_.seq_len();
     const std::string one_slot =
         "one slot past the end is counted in the denominator, as a logit of 0";
-    if (here > 0)
-      add_zeros("padding-in-denominator",
-                here == 1 ? one_slot
-                          : "the " + std::to_string(here) +
-                                " slots of the tail are counted in the denominator, as logits of 0",
-                [=](const MultipleOfReference& row) { return double(tail(row)); });
+    if (here == 0) return;
+    add_zeros("padding-in-denominator",
+              here == 1 ? one_slot
+                        : "the " + std::to_string(here) +
+                              " slots of the tail are counted in the denominator, as logits of 0",
+              [=](const MultipleOfReference& row) { return double(tail(row)); });
     // Where there is no such slot, what is counted is something else, and any factor: the zoo's
     // softmax-naive-sum-le is a wrong denominator there, a full last page.
-    if (here > 0)
-      add_zeros("padding-in-denominator", one_slot,
-                [=](const MultipleOfReference& row) -> std::optional<double> {
-                  if (tail(row) == 0) return std::nullopt;
-                  return 1;
-                });
+    add_zeros("padding-in-denominator", one_slot,
+              [=](const MultipleOfReference& row) -> std::optional<double> {
+                if (tail(row) == 0) return std::nullopt;
+                return 1;
+              });
   }
 
   void guards() {

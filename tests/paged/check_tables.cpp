@@ -1,6 +1,7 @@
 #include "tests/paged/check_tables.h"
 
 #include "tests/harness/counted_noun.h"
+#include "tests/harness/message_parts.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
@@ -72,12 +73,6 @@ std::string message_of(const CheckResult& result) {
                       : "held, although the stage states that it breaks this");
 }
 
-/// "likely cause: ..." of a message; "" if it has none.
-std::string cause_in(const std::string& message) {
-  const std::size_t begin = message.find("likely cause: ");
-  return begin == message.npos ? "" : message.substr(begin, message.find("; ", begin) - begin);
-}
-
 /// One case of the group with its message, and how to read it.
 ///
 /// @param witness  a failure of another invariant, which has a likely cause where this one has none;
@@ -98,8 +93,8 @@ void print_whole(std::ostream& stream, const Group& group, const CheckResult* wi
                     2, columns, 2)
          << wrapped_parts(message_of(shown), 4, columns);
   if (witness != nullptr)
-    stream << wrapped(cause_in(message_of(*witness)) + " (as " + witness->invariant + " shows on " +
-                          one_line(witness->case_name) + ")",
+    stream << wrapped("likely cause: " + parts_of(message_of(*witness)).cause + " (as " +
+                          witness->invariant + " shows on " + one_line(witness->case_name) + ")",
                       4, columns, 2);
   const std::string& broken = shown.verdict.broken_execution;
   if (!broken.empty() && broken != invariant.id)

@@ -131,22 +131,26 @@ void serve_all() {
   }
 }
 
+void write_out(const char* text, std::size_t count) {
+  [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, text, count);
+}
+
 /// Writes what is printed: the beginning, which is shown, at once, as this process may be ended from
-/// outside at any time. The rest in large pieces, so that printing much is not slow.
+/// outside at any time. The rest in large pieces, so that printing much is not slow; it is there to be
+/// counted against the limit, and the last piece is left.
 ssize_t write_printed(void*, const char* text, std::size_t count) {
   static char waiting[64 * 1024];
   static std::size_t held = 0, written = 0;
-  if (written < std::size_t{kShownAtOnceKiB} * 1024 || count > sizeof waiting) {
-    written += count;
-    [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, text, count);
-    return static_cast<ssize_t>(count);
-  }
-  if (held + count > sizeof waiting) {
-    [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, waiting, held);
+  const bool is_shown = written < std::size_t{kShownAtOnceKiB} * 1024;
+  if (!is_shown && held + count <= sizeof waiting) {
+    std::memcpy(waiting + held, text, count);
+    held += count;
+  } else {
+    write_out(waiting, held);
+    write_out(text, count);
+    written += held + count;
     held = 0;
   }
-  std::memcpy(waiting + held, text, count);
-  held += count;
   return static_cast<ssize_t>(count);
 }
 

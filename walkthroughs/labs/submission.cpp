@@ -26,9 +26,11 @@ bool leads_outside(const fs::path& file, const fs::path& folder) {
   return inside.empty() || *inside.begin() == "..";
 }
 
-/// Files of this name below a folder, in folders of their own: of an archive that was unpacked into
-/// it. Left out is what a Mac adds to an archive, and links.
-std::vector<fs::path> files_below(const fs::path& folder, const std::string& name) {
+/// The files below a folder that `is_wanted` takes by their names, in order: of an archive that was
+/// unpacked into it. Left out is what a Mac adds to an archive, and links. No folder is so large that
+/// it would be walked for long.
+template <typename IsWanted>
+std::vector<fs::path> files_below(const fs::path& folder, IsWanted is_wanted) {
   constexpr std::size_t kMostSeen = 10000;
   std::vector<fs::path> found;
   std::size_t seen = 0;
@@ -36,8 +38,9 @@ std::vector<fs::path> files_below(const fs::path& folder, const std::string& nam
   const auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator entry(folder, options, error), end;
        !error && entry != end && ++seen < kMostSeen; entry.increment(error)) {
-    if (entry->path().filename() == "__MACOSX") entry.disable_recursion_pending();
-    if (entry->path().filename() == name && fs::is_regular_file(entry->symlink_status(error)))
+    const fs::path name = entry->path().filename();
+    if (name == "__MACOSX") entry.disable_recursion_pending();
+    if (is_wanted(name.string()) && fs::is_regular_file(entry->symlink_status(error)))
       found.push_back(entry->path());
   }
   std::sort(found.begin(), found.end());
@@ -50,7 +53,8 @@ fs::path file_for(const std::string& path, const fs::path& folder) {
   const fs::path name = fs::path(path).filename();
   for (const fs::path& file : {folder / path, folder / name})
     if (fs::exists(fs::symlink_status(file, error))) return file;
-  const std::vector<fs::path> found = files_below(folder, name);
+  const std::vector<fs::path> found =
+      files_below(folder, [&](const std::string& own) { return own == name; });
   if (found.size() < 2) return found.empty() ? fs::path() : found.front();
   const fs::path first = found[0].lexically_relative(folder);
   const fs::path second = found[1].lexically_relative(folder);
@@ -65,15 +69,13 @@ fs::path file_for(const std::string& path, const fs::path& folder) {
 
 /// What to do about "kernel (1).cuh", which browsers make of a second download; or "".
 std::string renamed_by_browser(const fs::path& folder, const fs::path& name) {
-  std::error_code error;
   const std::string begin = name.stem().string() + " (";
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (const std::string own = entry->path().filename().string();
-        own.starts_with(begin) && own.ends_with(")" + name.extension().string()) &&
-        own.size() < begin.size() + 8)
-      return "; '" + own + "' is not taken for it: rename it";
-  return "";
+  const std::string end = ")" + name.extension().string();
+  const std::vector<fs::path> found = files_below(folder, [&](const std::string& own) {
+    return own.starts_with(begin) && own.ends_with(end) && own.size() < begin.size() + 8;
+  });
+  if (found.empty()) return "";
+  return "; '" + found.front().filename().string() + "' is not taken for it: rename it";
 }
 
 /// "it has inner/kernel.cu, notes.txt and 3 files more", for who handed in something else.

@@ -17,6 +17,7 @@ std::vector<CaseSpec> cases(ScalarType scalar, std::uint64_t seed) {
 struct Placing {
   std::string what;
   InputLayout layout;
+  RunOptions options() const { return {.compare_inputs = true, .layout = layout}; }
 };
 
 /// One gap at a time, so that a failure names the stride; the last has both caches in one allocation.
@@ -33,19 +34,11 @@ std::vector<Placing> placings(paged_cache_layout cache_layout) {
   return all;
 }
 
-RunOptions placed(const KernelUnderTest& kernel, const InputLayout& layout) {
-  RunOptions options;
-  options.layout = layout;
-  options.layout.cache_layout = kernel.stage().cache_layout;
-  options.compare_inputs = true;
-  return options;
-}
-
 Verdict check(KernelUnderTest& kernel, const Case& c, std::uint64_t) {
   const DecodeOutputs together = kernel.run(c.problem);
   for (const Placing& placing : placings(kernel.stage().cache_layout)) {
     const std::string difference =
-        bit_difference(together, kernel.run(c.problem, placed(kernel, placing.layout)));
+        bit_difference(together, kernel.run(c.problem, placing.options()));
     if (!difference.empty()) return Verdict::fail("with " + placing.what + ", " + difference);
   }
   return {};
@@ -56,7 +49,7 @@ std::string example(KernelUnderTest& kernel) {
   std::string lines = "no gaps: output[0] " + bits_of(kernel.run(problem).output, 0) + "\n";
   for (const Placing& placing : placings(kernel.stage().cache_layout))
     lines += placing.what + ": output[0] " +
-             bits_of(kernel.run(problem, placed(kernel, placing.layout)).output, 0) + "\n";
+             bits_of(kernel.run(problem, placing.options()).output, 0) + "\n";
   return lines;
 }
 
