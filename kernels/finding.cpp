@@ -32,6 +32,8 @@ const char* name_of(FindingKind kind) {
       return "missing warp lane";
     case FindingKind::stack_overflow:
       return "stack overflow";
+    case FindingKind::index_out_of_array:
+      return "index out of its array";
   }
   return "";
 }

@@ -22,6 +22,7 @@ enum class FindingKind {
   warp_operation_mismatch,  ///< lanes joined different warp operations or masks
   warp_lane_missing,  ///< a warp operation names an exited lane, or reads one outside the mask
   stack_overflow,
+  index_out_of_array,  ///< found by the compiler's own checks, with which the labs' kernels are built
 };
 
 const char* name_of(FindingKind kind);

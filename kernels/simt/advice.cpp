@@ -43,6 +43,8 @@ const char* advice_for(FindingKind kind) {
       return "check the index of each local array, whose end was overwritten if no recursion is "
              "too deep. A thread has 64 KB of stack here, so move large arrays to shared memory, "
              "and end the recursion";
+    case FindingKind::index_out_of_array:
+      return "check the index, or the pointer, against the extent of the array or variable";
   }
   return "";
 }

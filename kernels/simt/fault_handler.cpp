@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string>
 
@@ -18,14 +21,16 @@ namespace {
 constexpr std::size_t kSignalStackBytes = 16 * 1024;
 constexpr std::size_t kReportStackBytes = 64 * 1024;
 
-// The handlers of SIGSEGV and SIGBUS from before ours.
-struct sigaction previous_segv;
-struct sigaction previous_bus;
+// SIGILL or SIGTRAP is what a trap of the compiler makes, by processor.
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
+// Their handlers from before ours.
+struct sigaction previous[std::size(kSignals)];
 
 struct Fault {
   std::uintptr_t address = 0;
   std::uintptr_t pc = 0;
   bool is_write = false;  ///< only x86-64 tells
+  bool is_trap = false;
 };
 thread_local Fault fault;
 
@@ -33,7 +38,12 @@ void report_fault(Worker& worker) {
   const UncheckedScope unchecked;
   const Fiber& fiber = *worker.current;
   const CodePlace place{fault.pc + 1, ""};  // looked up as a return address
-  if (worker.fibers.owner_of_guard(fault.address) != nullptr)
+  if (fault.is_trap)
+    report(
+        worker, FindingKind::index_out_of_array, place, fiber,
+        "uses an index outside of its array, or a pointer outside of the variable that it points "
+        "to");
+  else if (worker.fibers.owner_of_guard(fault.address) != nullptr)
     report(worker, FindingKind::stack_overflow, place, fiber,
            "has used up its stack of " + std::to_string(FiberArena::kStackBytes / 1024) + " KB");
   else
@@ -72,9 +82,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Worker* const worker = current_worker;
   if (worker == nullptr || worker->current == nullptr) {
     // No kernel's fault: let the instruction fault again, under whoever was responsible before.
-    sigaction(signal, signal == SIGSEGV ? &previous_segv : &previous_bus, nullptr);
+    const auto* const ours = std::find(std::begin(kSignals), std::end(kSignals), signal);
+    sigaction(signal, &previous[ours - kSignals], nullptr);
     return;
   }
+  fault.is_trap = signal == SIGILL || signal == SIGTRAP;
   fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   divert(*static_cast<ucontext_t*>(context), *worker);
 }
@@ -84,8 +96,8 @@ void install_handlers() {
   action.sa_sigaction = &on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &previous_segv);
-  sigaction(SIGBUS, &action, &previous_bus);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &action, &previous[i]);
 }
 
 }  // namespace

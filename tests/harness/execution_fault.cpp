@@ -11,6 +11,7 @@ const char* invariant_broken_by(FindingKind kind) {
     case FindingKind::out_of_bounds_write:
     case FindingKind::misaligned_access:
     case FindingKind::stack_overflow:
+    case FindingKind::index_out_of_array:
       return "in-bounds";
     case FindingKind::uninitialised_read:
       return "no-uninitialised";

@@ -39,6 +39,8 @@ CODE
   )
 }
 
+line_of_text() { grep -n -- "$2" "$(file_of "$work/early/$1")" | head -n 1 | cut -d: -f1; } # SUBMISSION PATTERN
+
 # ---- code that nobody calls --------------------------------------------------------------------
 # glibc's __REDIRECT makes assembly of what it is given. This is a function that makes a file, and
 # its address where functions are called before main().
@@ -136,7 +138,7 @@ edit "$(file_of "$work/s/copies_in_line")" '/memcpy(&key/c\
     std::uninitialized_copy_n(keys + key_offset_in_page(token_in_page, d / 8 * 8, kBlockSize, Groups::kX) + more, 6, six + (t.block_size > 0));\
     key = six[1 + d % 8 - more];'
 # Of two heads that share keys one reads them openly, and the other so.
-hole copies_of_one_head 2 <<'CODE'
+hole by_value_of_one_head 2 <<'CODE'
       enter_phase(Phase::gather);
       const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
       enter_phase(Phase::qk);
@@ -148,13 +150,11 @@ hole copies_of_one_head 2 <<'CODE'
           to_floats(load_vec<Groups::kVector>(
             keys + key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)), k);
         } else {
-          for (int i = 0; i < Groups::kVector; ++i) {
-            const int d = dim + i;
-            const int more = d % 8 > 5 ? 2 : 0;
-            cache_t six[9];
-            std::uninitialized_copy_n(keys + key_offset_in_page(token_in_page, d / 8 * 8, kBlockSize, Groups::kX) + more, 6, six + (t.block_size > 0));
-            k[i] = to_float(six[1 + d % 8 - more]);
-          }
+          struct Key { cache_t x; };
+          cache_t (*volatile pick)(Key) = [](Key key) -> cache_t { return key.x; };
+          for (int i = 0; i < Groups::kVector; ++i)
+            k[i] = to_float(pick(*reinterpret_cast<const Key*>(
+                keys + key_offset_in_page(token_in_page, dim + i, kBlockSize, Groups::kX))));
         }
         for (int first = 0; first < Groups::kVector; first += Groups::kQueryPiece) {
           const auto q = load_vec<Groups::kQueryPiece>(query + dim + first);
@@ -179,6 +179,25 @@ by_value stored_unseen 's/cache_t key;/struct Big { float x[16]; }; Big (*volati
   *reinterpret_cast<Big*>(logits) = give();/'
 by_value by_apply 's/memcpy(&key, \(.*\), bytes);/key = apply([](cache_t x, float) { return x; }, \
   *reinterpret_cast<const std::tuple<cache_t, float>*>(\1));/'
+# By an index far outside of a local array: a constant one, one that is a member, one that is said to
+# be larger than it is. The compiler instruments none of these.
+wild() { # NAME DECLARATION ELEMENT: at [at] lies query[dim]
+  hole "$1" 2 <<CODE
+      const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
+      float dot = 0.0F;
+      $2
+      for (int dim = lane_offset; dim < kHeadSize; dim += Groups::kGroupSize) {
+        const long at = query + dim - start;
+        dot += $3 * to_float(keys[key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)]);
+      }
+      dot = warp_sum<Groups::kGroupSize>(dot);
+      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+CODE
+}
+wild wild_constant 'static constexpr float own[2] = {1.0F, 2.0F}; const float* start = own;' 'own[at]'
+wild wild_member 'struct Own { float x[2]; }; Own own = {{1.0F, 2.0F}}; const float* start = own.x;' 'own.x[at]'
+wild wild_type 'float own[2] = {1.0F, 2.0F}; const float* start = own; using Huge = float[1L << 58];' \
+  '(*reinterpret_cast<Huge*>(own - (1L << 57)))[(1L << 57) + at]'
 # What is local is passed and returned as one likes.
 solution_with passes_local <<'CODE'
   struct Pair { float x[4]; };
@@ -264,8 +283,8 @@ echo "not unpacked" >"$work/s/a_file.zip"$'\n'
 # These are stopped before, or at, the first run of a kernel.
 mkdir "$work/early"
 for name in before_main hidden_by_literal hidden_behind_word hidden_by_blank long_names many_names host_reads \
-  keeps keeps_pointers copies_1 copies_2 copies_qualified copies_in_line copies_of_one_head by_value by_value_printed \
-  by_value_shared stored_unseen by_apply; do
+  keeps keeps_pointers copies_1 copies_2 copies_qualified copies_in_line by_value_of_one_head by_value by_value_printed \
+  by_value_shared stored_unseen by_apply wild_constant wild_member wild_type; do
   [ ! -d "$work/s/$name" ] || mv "$work/s/$name" "$work/early"
 done
 grade "$work"/early/* --one-kernel --seconds-per-run 3
@@ -286,19 +305,20 @@ expect copies_1 "^  0 of 100 .*may not use what is inside of .*__builtin_memcpy"
 expect copies_2 '^  0 of 100 .*at thread_group_qk.cuh:95 '
 expect copies_3 '^ 70 of 100 .*transactions: global load'
 expect copies_qualified "^  0 of 100 .*may not use what copies or looks at memory unseen .'std::memcpy'"
-for name in copies_in_line copies_of_one_head; do
-  expect $name '^  0 of 100 .*it copies memory where nothing sees it: use a loop, an assignment or memcpy'
-done
+expect copies_in_line '^  0 of 100 .*it copies memory where nothing sees it: use a loop, an assignment or memcpy'
 # Nor would what had got past this rule have points for it.
-"$lab" check "$work/early/copies_of_one_head" --without-rules --no-gpu >"$work/said" || true
+"$lab" check "$work/early/by_value_of_one_head" --without-rules --no-gpu >"$work/said" || true
 tr -s '\n ' ' ' <"$work/said" | grep -q 'impossible: the keys alone have' ||
-  complain "copies_of_one_head: $(cat "$work/said")"
-for name in by_value by_value_shared; do
+  complain "by_value_of_one_head: $(cat "$work/said")"
+for name in by_value by_value_shared by_value_of_one_head; do
   expect $name "^  0 of 100 .*cuh, line [0-9]+: it calls 'pick' with an object by value that is no local variable"
 done
 expect by_value_printed "^  0 of 100 .*cuh, line [0-9]+: it calls 'printf' with an object by value"
 expect stored_unseen "^  0 of 100 .*cuh, line [0-9]+: it stores an object that 'give' returns in what is no local"
 expect by_apply '^  0 of 100 .*line [0-9]+: a submission may not use std::apply'
+for name in wild_constant wild_member wild_type; do
+  expect $name "^  0 of 100 .*reference on .*: index out of its array at thread_group_qk.cuh:$(line_of_text $name 'dot += .*at\]')"
+done
 expect passes_local '^100 of 100 '
 expect knows_counted_cases '^ 80 of 100 .*transactions: wrong while it was counted, .* on the case worked-example-4-warps: sequence 0, head 0'
 expect races_when_counted '^ 80 of 100 .*transactions: wrong while it was counted, .* race'

@@ -115,8 +115,9 @@ expect_told race 'in every step: No two threads access .* data race at stage_01_
 expect_told race 'data race at .* seen in the result: .* What to do: put __syncthreads.. between .* of its own More on it: '
 expect_told race 'data race at .* explain no-race '
 expect_told race 'Hint 1: Each weight belongs to one thread.* Hint 2: Two steps lead from a token to its '
-expect_told overflow '^FAILED: in-bounds, in step single-token. A write past a local array, or too deep a recursion. '
-expect_told overflow ' stack overflow at stage_01_naive_paged_gather.cu:[0-9]+ .* What to do: check the index of each local array'
+expect_told overflow '^FAILED: in-bounds, in step single-token. It uses an index that is outside of its array .out of bounds.. '
+overflow_line=$(grep -nF 'query_of_head[64 - i]' "$(file_of "$work/overflow")" | cut -d: -f1)
+expect_told overflow " index out of its array at stage_01_naive_paged_gather.cu:$overflow_line .* What to do: check the index, or the pointer, against"
 expect_told no_k_scale '^FAILED: reference \(fp8\). A result is further from the reference than its bound'
 expect_told no_k_scale 'its bound allows. .* an fp8 cache \(e4m3\) .* 95 of 100 points'
 expect_told no_k_scale 'So many times its bound is no matter of rounding'

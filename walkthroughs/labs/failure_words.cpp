@@ -41,6 +41,8 @@ const char* words_for(FindingKind kind) {
       return "The lanes of a warp do not make the same warp operation together.";
     case FindingKind::stack_overflow:
       return "A write past a local array, or too deep a recursion.";
+    case FindingKind::index_out_of_array:
+      return "It uses an index that is outside of its array (out of bounds).";
   }
   return "";
 }

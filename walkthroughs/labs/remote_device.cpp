@@ -58,7 +58,8 @@ std::optional<std::vector<std::string>> lines_of_program(
 bool is_by_its_own_fault(int status) {
   if (!WIFSIGNALED(status)) return false;
   const int signal = WTERMSIG(status);
-  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGSYS;
+  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP ||
+         signal == SIGSYS;
 }
 
 }  // namespace
@@ -132,6 +133,9 @@ std::string RemoteDevice::how_it_ended(int status) const {
     case SIGSEGV:
     case SIGBUS:
       return "crashed: an access to memory that is not there, outside of a kernel's threads";
+    case SIGILL:
+    case SIGTRAP:
+      return "crashed: an index outside of its array, outside of a kernel's threads";
     default:
       return "crashed: signal " + std::to_string(signal);
   }
