@@ -177,6 +177,26 @@ by_value by_value_shared 's/cache_t key;/struct Pair { float x[2]; }; __shared__
   int (*volatile pick)(Pair) = [](Pair p) -> int { return p.x[0] > 0.0F; }; dot += pick(pair);/'
 by_value stored_unseen 's/cache_t key;/struct Big { float x[16]; }; Big (*volatile give)() = [] { return Big{}; }; cache_t key; \
   *reinterpret_cast<Big*>(logits) = give();/'
+# Of shared memory: what a lane has to read of the query, and of the weights.
+number='struct Number { float x; }; float (*volatile pick)(Number) = [](Number n) -> float { return n.x; };'
+hole query_by_value 2 <<CODE
+      $number
+      const cache_t* keys = t.key_page(t.block_table_of(task.seq)[page], task.kv_head);
+      float dot = 0.0F;
+      for (int v = 0; v < Groups::kVectorsPerLane; ++v) {
+        const int dim = (v * Groups::kGroupSize + lane_offset) * Groups::kVector;
+        float k[Groups::kVector];
+        to_floats(load_vec<Groups::kVector>(keys + key_offset_in_page(token_in_page, dim, kBlockSize, Groups::kX)), k);
+        for (int i = 0; i < Groups::kVector; ++i) dot += pick(*reinterpret_cast<const Number*>(query + dim + i)) * k[i];
+      }
+      dot = warp_sum<Groups::kGroupSize>(dot);
+      logit = t.scale * (t.k_scale * dot) + t.position_bias(task.head, token, task.seq_len);
+CODE
+solution_with weights_by_value 4 </dev/null
+edit "$(file_of "$folder")" "/const Vec<float, 4> four/c\\
+$number \\
+Vec<float, 4> four; \\
+for (int k = 0; k < 4; ++k) four[k] = pick(*reinterpret_cast<const Number*>(weights + token + i + k));"
 by_value by_apply 's/memcpy(&key, \(.*\), bytes);/key = apply([](cache_t x, float) { return x; }, \
   *reinterpret_cast<const std::tuple<cache_t, float>*>(\1));/'
 # By an index far outside of a local array: a constant one, one that is a member, one that is said to
@@ -284,7 +304,7 @@ echo "not unpacked" >"$work/s/a_file.zip"$'\n'
 mkdir "$work/early"
 for name in before_main hidden_by_literal hidden_behind_word hidden_by_blank long_names many_names host_reads \
   keeps keeps_pointers copies_1 copies_2 copies_qualified copies_in_line by_value_of_one_head by_value by_value_printed \
-  by_value_shared stored_unseen by_apply wild_constant wild_member wild_type; do
+  by_value_shared stored_unseen by_apply query_by_value weights_by_value wild_constant wild_member wild_type; do
   [ ! -d "$work/s/$name" ] || mv "$work/s/$name" "$work/early"
 done
 grade "$work"/early/* --one-kernel --seconds-per-run 3
@@ -307,10 +327,15 @@ expect copies_3 '^ 70 of 100 .*transactions: global load'
 expect copies_qualified "^  0 of 100 .*may not use what copies or looks at memory unseen .'std::memcpy'"
 expect copies_in_line '^  0 of 100 .*it copies memory where nothing sees it: use a loop, an assignment or memcpy'
 # Nor would what had got past this rule have points for it.
-"$lab" check "$work/early/by_value_of_one_head" --without-rules --no-gpu >"$work/said" || true
-tr -s '\n ' ' ' <"$work/said" | grep -q 'impossible: the keys alone have' ||
-  complain "by_value_of_one_head: $(cat "$work/said")"
-for name in by_value by_value_shared by_value_of_one_head; do
+impossible() { # NAME TEXT
+  "$lab" check "$work/early/$1" --without-rules --one-kernel --no-gpu >"$work/$1.said" || true
+  tr -s '\n ' ' ' <"$work/$1.said" | grep -q "impossible on the case .*: $2" || complain "$1: $(cat "$work/$1.said")"
+}
+impossible by_value_of_one_head 'the keys alone have' &
+impossible query_by_value 'to read the query from shared memory takes at least 4 requests, and .* yours 0 were' &
+wait
+impossible weights_by_value 'to read the weights from shared memory takes at least [0-9]* requests*, and .* yours 0 were'
+for name in by_value by_value_shared by_value_of_one_head query_by_value weights_by_value; do
   expect $name "^  0 of 100 .*cuh, line [0-9]+: it calls 'pick' with an object by value that is no local variable"
 done
 expect by_value_printed "^  0 of 100 .*cuh, line [0-9]+: it calls 'printf' with an object by value"

@@ -140,6 +140,13 @@ CountName count_named(const std::string& name) {
   throw InputError("there is no count '" + name + "'");
 }
 
+SharedInput shared_input_named(const std::string& name) {
+  for (const SharedInput input : {SharedInput::query, SharedInput::logits, SharedInput::weights})
+    if (name == name_of(input)) return input;
+  throw InputError("transactions read no '" + name +
+                   "' from shared memory; there are query, logits, weights");
+}
+
 LabTransactions transactions_of(const nlohmann::json& json) {
   LabTransactions transactions;
   transactions.points = json.at("points");
@@ -147,6 +154,7 @@ LabTransactions transactions_of(const nlohmann::json& json) {
     transactions.cases.push_back(name.ends_with(".json") ? (kFolder / name).string() : name);
   for (const nlohmann::json& name : json.at("counts"))
     transactions.counts.push_back(count_named(name));
+  if (json.contains("reads")) transactions.reads = shared_input_named(json.at("reads"));
   return transactions;
 }
 

@@ -48,11 +48,21 @@ struct LabCheck {
   bool alone = false;              ///< no other step waits for it
 };
 
+/// What stands in shared memory and a hole has to read: no right kernel has fewer requests than that
+/// takes (possible_counts.h).
+enum class SharedInput { none, query, logits, weights };
+
+constexpr const char* name_of(SharedInput input) {
+  constexpr const char* names[] = {"none", "query", "logits", "weights"};
+  return names[static_cast<int>(input)];
+}
+
 /// The last step: no more than the stage's own predicted cost.
 struct LabTransactions {
   int points = 0;
   std::vector<std::string> cases;  ///< names of cases
   std::vector<CountName> counts;   ///< which totals are compared
+  SharedInput reads = SharedInput::none;
 };
 
 // [limits]

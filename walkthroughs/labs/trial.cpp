@@ -162,6 +162,14 @@ std::string what_is_wrong(const CountRun& run, const Case& c, const KernelUnderT
       .message;
 }
 
+/// "" or why the counts of a run cannot be all.
+std::string impossible(const CountRun& run, const Case& c, const Lab& lab) {
+  std::string why = impossible_counts(run.counted, c.problem);
+  if (why.empty() && run.predicted)
+    why = impossible_shared_loads(run.counted, *run.predicted, c.problem, lab.transactions.reads);
+  return why;
+}
+
 void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLines>& own,
            KernelUnderTest& kernel, std::uint64_t seed) {
   outcome.tried = true;
@@ -172,10 +180,9 @@ void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLin
     if (const std::string wrong = what_is_wrong(run, c, kernel); !wrong.empty()) {
       outcome.held = false;
       if (outcome.wrong.empty()) outcome.wrong = "on the case " + c.name + ": " + wrong;
-    }
-    if (const std::string why = impossible_counts(run.counted, c.problem); !why.empty()) {
+    } else if (const std::string why = impossible(run, c, lab); !why.empty()) {
       outcome.held = false;
-      outcome.impossible = why;
+      outcome.impossible = "impossible on the case " + c.name + ": " + why;
     }
     if (!run.predicted || !run.counted.complete) outcome.held = false;
     const Counts target = run.predicted ? run.predicted->total() : Counts{};
