@@ -209,10 +209,95 @@ void bound_statistics(const HeadAttention& attention, const StageArithmetic& ari
   }
 }
 
-/// The bounds that follow from those of the logits, for tokens first, first + 1, ...
-HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv, int first,
-                             const HeadAttention& attention, Eigen::VectorXd logits,
-                             const StageArithmetic& arithmetic, ScalarType output_type) {
+/// What the values of one dimension come to, over all tokens that take part.
+struct ValueSums {
+  double moved = 0;      ///< sum of weight * relative error * distance from the mean
+  double distance = 0;   ///< sum of distances from the mean
+  double magnitude = 0;  ///< sum of weight * |value|
+  double size = 0;       ///< sum of |value|
+  double largest = 0;    ///< greatest distance from the mean
+};
+
+/// Values as rows of a matrix, for tokens first, first + 1, ...
+class GatheredValues {
+ public:
+  GatheredValues(const Eigen::MatrixXd& values, int first, const HeadAttention& attention,
+                 const Eigen::VectorXd& exponentials)
+      : values_(values), first_(first), attention_(attention), exponentials_(exponentials) {}
+
+  ValueSums operator()(int dim) const {
+    const double mean = attention_.output[dim];
+    ValueSums sums;
+    for (int token = 0; token < attention_.logits.size(); ++token) {
+      if (std::isinf(attention_.logits[token])) continue;
+      const double value = values_(first_ + token, dim);
+      const double distance = std::abs(value - mean);
+      sums.moved += attention_.weights[token] * exponentials_[token] * distance;
+      sums.distance += distance;
+      sums.magnitude += attention_.weights[token] * std::abs(value);
+      sums.size += std::abs(value);
+      sums.largest = std::max(sums.largest, distance);
+    }
+    return sums;
+  }
+
+ private:
+  const Eigen::MatrixXd& values_;
+  int first_;
+  const HeadAttention& attention_;
+  const Eigen::VectorXd& exponentials_;
+};
+
+/// Unit vectors: each token's value is `unit` in one dimension, and 0 in all others. So tokens are
+/// counted once, not once for each dimension.
+class UnitValues {
+ public:
+  UnitValues(const std::vector<int>& dims, double unit, const HeadAttention& attention,
+             const Eigen::VectorXd& exponentials)
+      : unit_(unit), attention_(attention), of_dim_(attention.output.size()) {
+    for (int token = 0; token < attention.logits.size(); ++token) {
+      if (std::isinf(attention.logits[token])) continue;
+      const double weight = attention.weights[token];
+      for (Tokens* tokens : {&all_, &of_dim_[dims[token]]}) {
+        tokens->count += 1;
+        tokens->weight += weight;
+        tokens->moved += weight * exponentials[token];
+      }
+    }
+  }
+
+  ValueSums operator()(int dim) const {
+    const Tokens& ones = of_dim_[dim];
+    const double mean = attention_.output[dim];
+    const double to_one = std::abs(unit_ - mean), to_zero = std::abs(mean);
+    const double zeros = all_.count - ones.count;
+    ValueSums sums;
+    sums.moved = ones.moved * to_one + std::max(all_.moved - ones.moved, 0.0) * to_zero;
+    sums.distance = ones.count * to_one + zeros * to_zero;
+    sums.magnitude = ones.weight * std::abs(unit_);
+    sums.size = ones.count * std::abs(unit_);
+    sums.largest = std::max(ones.count > 0 ? to_one : 0, zeros > 0 ? to_zero : 0);
+    return sums;
+  }
+
+ private:
+  struct Tokens {
+    double count = 0, weight = 0, moved = 0;
+  };
+  double unit_;
+  const HeadAttention& attention_;
+  Tokens all_;
+  std::vector<Tokens> of_dim_;
+};
+
+/// The bounds that follow from those of the logits.
+///
+/// @param values_with  what the values come to, of the exponentials' errors: a ValueSums of each
+///                     dimension
+template <typename Values>
+HeadErrorBound bound_softmax(const DecodeProblem& problem, const HeadAttention& attention,
+                             Eigen::VectorXd logits, const StageArithmetic& arithmetic,
+                             ScalarType output_type, const Values& values_with) {
   const auto tokens = attention.logits.size();
   const auto head_size = attention.output.size();
   HeadErrorBound bound;
@@ -253,29 +338,22 @@ HeadErrorBound bound_softmax(const DecodeProblem& problem, const GatheredKv& kv,
   const double shift = arithmetic.subtracts_maximum ? 0.0 : attention.maximum;
   const double lost = 0x1p-149 * std::exp(std::min(-shift, 700.0)) / attention.sum;
 
+  const double participants = static_cast<double>(
+      (attention.logits.array().abs() != std::numeric_limits<double>::infinity()).count());
+  const auto values = values_with(exponentials);
   for (int dim = 0; dim < head_size; ++dim) {
     const double exact = attention.output[dim];
-    double moved = 0;      // sum of weight * relative error * distance from the mean
-    double magnitude = 0;  // sum of weight * |value|
-    double largest = 0;    // greatest distance from the mean
-    double absolute = 0;
-    for (int token = 0; token < tokens; ++token) {
-      if (std::isinf(attention.logits[token])) continue;
-      const double value = kv.values(first + token, dim);
-      const double distance = std::abs(value - exact);
-      moved += attention.weights[token] * exponentials[token] * distance;
-      magnitude += attention.weights[token] * std::abs(value);
-      largest = std::max(largest, distance);
-      moved += lost * distance;
-      absolute += ((probability.absolute + 0x1p-149) * std::abs(value) + product.absolute) *
-                      (1 + products) +
-                  kSubnormal;
-    }
+    const ValueSums sums = values(dim);
+    const double moved = sums.moved + lost * sums.distance;
+    const double absolute =
+        ((probability.absolute + 0x1p-149) * sums.size + product.absolute * participants) *
+            (1 + products) +
+        kSubnormal * participants;
     // Exactly: sum w (1+r) v / sum w (1+r) - sum w v = sum w r (v - mean) / (1 + sum w r).
     const double reweighted =
-        mean_error < 1 ? std::min(moved / (1 - mean_error), largest) : largest;
+        mean_error < 1 ? std::min(moved / (1 - mean_error), sums.largest) : sums.largest;
     const double before_rounding = reweighted + absolute + std::abs(exact) * common_error +
-                                   magnitude * chain_error * (1 + mean_error + common_error);
+                                   sums.magnitude * chain_error * (1 + mean_error + common_error);
     bound.output[dim] =
         before_rounding + output.absolute + output.relative * (std::abs(exact) + before_rounding);
   }
@@ -296,9 +374,23 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
                            const HeadAttention& attention, const StageArithmetic& arithmetic,
                            int seq, int head) {
   if (attention.sum == 0) return no_error(attention);
-  return bound_softmax(problem, kv, 0, attention,
+  return bound_softmax(problem, attention,
                        bound_logits(problem, kv, attention, arithmetic, seq, head), arithmetic,
-                       problem.scalar);
+                       problem.scalar, [&](const Eigen::VectorXd& exponentials) {
+                         return GatheredValues(kv.values, 0, attention, exponentials);
+                       });
+}
+
+HeadErrorBound bound_unit_value_error(const DecodeProblem& problem, const GatheredKv& kv,
+                                      const HeadAttention& attention,
+                                      const StageArithmetic& arithmetic, int seq, int head,
+                                      const std::vector<int>& dims, double unit) {
+  if (attention.sum == 0) return no_error(attention);
+  return bound_softmax(problem, attention,
+                       bound_logits(problem, kv, attention, arithmetic, seq, head), arithmetic,
+                       problem.scalar, [&](const Eigen::VectorXd& exponentials) {
+                         return UnitValues(dims, unit, attention, exponentials);
+                       });
 }
 
 HeadErrorBound bound_partition_error(const DecodeProblem& problem, const GatheredKv& kv,
@@ -307,9 +399,10 @@ HeadErrorBound bound_partition_error(const DecodeProblem& problem, const Gathere
   if (partition.sum == 0) return no_error(partition);
   StageArithmetic within = arithmetic;
   within.partitions = false;  // nothing is merged yet
-  return bound_softmax(problem, kv, first, partition,
-                       whole.logits.segment(first, partition.logits.size()), within,
-                       ScalarType::f32);
+  return bound_softmax(problem, partition, whole.logits.segment(first, partition.logits.size()),
+                       within, ScalarType::f32, [&](const Eigen::VectorXd& exponentials) {
+                         return GatheredValues(kv.values, first, partition, exponentials);
+                       });
 }
 
 }  // namespace paged

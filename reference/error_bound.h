@@ -5,6 +5,8 @@
 
 #include <Eigen/Core>
 
+#include <vector>
+
 namespace paged {
 
 /// Bounds on |computed - reference| of one (sequence, head), or of one partition of it.
@@ -24,7 +26,7 @@ struct ExpectedStatistics {
 
 /// Those of `attention`: where the arithmetic subtracts no maximum, 0 and the sum of exp(logit).
 ExpectedStatistics expected_statistics(const HeadAttention& attention,
-                                      const StageArithmetic& arithmetic);
+                                       const StageArithmetic& arithmetic);
 
 /// Derives the bounds from the data and the declared arithmetic, to first order in the unit
 /// roundoff with the higher orders covered by a factor, in the manner of N. Higham, "Accuracy and
@@ -44,5 +46,16 @@ HeadErrorBound bound_error(const DecodeProblem& problem, const GatheredKv& kv,
 HeadErrorBound bound_partition_error(const DecodeProblem& problem, const GatheredKv& kv,
                                      const HeadAttention& partition, const HeadErrorBound& whole,
                                      const StageArithmetic& arithmetic, int first);
+
+/// bound_error() where values are unit vectors, in time that grows with tokens and dimensions, not
+/// with their product: token t's value is `unit` in dimension dims[t], and 0 in all others.
+///
+/// @param kv         its keys alone are read
+/// @param attention  of these values; its output may have any number of dimensions
+/// @param dims       [seq_len], each less than they are
+HeadErrorBound bound_unit_value_error(const DecodeProblem& problem, const GatheredKv& kv,
+                                      const HeadAttention& attention,
+                                      const StageArithmetic& arithmetic, int seq, int head,
+                                      const std::vector<int>& dims, double unit);
 
 }  // namespace paged

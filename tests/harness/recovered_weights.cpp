@@ -6,6 +6,7 @@
 #include "tests/harness/comparison.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace paged {
 namespace {
@@ -121,14 +122,21 @@ ExpectedWeights expected_weights(const DecodeProblem& problem, const StageArithm
   const double scale = value_scale(problem);
   const int kv_head = kv_head_of(head, problem.num_heads, problem.num_kv_heads);
   GatheredKv kv = gather(problem, seq, kv_head);
-  // All labels at once: the reference does not mind values that are wider than keys.
-  kv.values = Eigen::MatrixXd::Zero(kv.keys.rows(), slots.labels());  // [seq_len, labels]
-  for (int token = 0; token < kv.values.rows(); ++token)
-    kv.values(token, slots.label(problem.block_table(seq)[token / problem.block_size],
-                                 token % problem.block_size)) = scale;
-  const HeadAttention attention = attend(problem, kv, seq, head);
-  const HeadErrorBound bound = bound_error(
-      problem, kv, attention, with_probabilities(arithmetic, problem.probabilities), seq, head);
+  kv.values.resize(kv.keys.rows(), 0);
+  std::vector<int> labels(kv.keys.rows());  // [seq_len]
+  for (int token = 0; token < kv.keys.rows(); ++token)
+    labels[token] = slots.label(problem.block_table(seq)[token / problem.block_size],
+                                token % problem.block_size);
+  HeadAttention attention = attend(problem, kv, seq, head);
+  // What a unit vector of each label would come out as: of all labels at once, since the reference
+  // does not mind values that are wider than keys. NaN times 0 is NaN.
+  attention.output =
+      Eigen::VectorXd::Constant(slots.labels(), attention.weights.hasNaN() ? NAN : 0.0);
+  for (int token = 0; token < attention.weights.size(); ++token)
+    attention.output[labels[token]] += attention.weights[token] * scale;
+  const HeadErrorBound bound = bound_unit_value_error(
+      problem, kv, attention, with_probabilities(arithmetic, problem.probabilities), seq, head,
+      labels, scale);
   return {attention.output / scale, bound.output / scale};
 }
 

@@ -617,6 +617,32 @@ TEST(ErrorBound, IsNeverNaNForFiniteInputs) {
       }
 }
 
+TEST(ErrorBound, OfUnitValuesIsThatOfTheSameValuesWrittenOut) {
+  constexpr int kDims = 7;
+  for (const double unit : {1.0, 0.5})
+    for (const ScalarType scalar : {ScalarType::f32, ScalarType::f16}) {
+      const DecodeProblem p =
+          problem_of({scalar, same_as(scalar), 16, 40, Family::peaked, /*seed=*/3});
+      GatheredKv kv = gather(p, 0, 0);
+      std::vector<int> dims(40);
+      kv.values = Eigen::MatrixXd::Zero(40, kDims);  // the last dimension is nobody's
+      for (int token = 0; token < 40; ++token) {
+        dims[token] = token * token % (kDims - 1);
+        kv.values(token, dims[token]) = unit;
+      }
+      StageArithmetic arithmetic;
+      arithmetic.rounds_probabilities_to_scalar = true;
+      const HeadAttention attention = attend(p, kv, 0, 0);
+      const HeadErrorBound written_out = bound_error(p, kv, attention, arithmetic, 0, 0);
+      const HeadErrorBound counted =
+          bound_unit_value_error(p, kv, attention, arithmetic, 0, 0, dims, unit);
+      ASSERT_EQ(counted.output.size(), kDims);
+      for (int dim = 0; dim < kDims; ++dim)
+        EXPECT_NEAR(counted.output[dim] / written_out.output[dim], 1, 1e-9) << dim;
+      EXPECT_EQ(counted.sum, written_out.sum);
+    }
+}
+
 TEST(ErrorBound, OfAnEmptySequenceIsZeroAndEmpty) {
   const DecodeProblem p = problem_of({.length = 0});
   const HeadErrorBound bound = bound_of(p, StageArithmetic{}, 0);
