@@ -100,12 +100,12 @@ LikelyCause nothing_weighs(const Evidence& e) {
         "nothing-weighs",
         "every weight vanished: slots past the end are counted in the denominator as logits of 0, "
         "far above those of the tokens, or no page is walked"};
-  return {"nothing-weighs",
-          std::string("no token has any weight: no page is walked, ") +
-              (e.seq_len() == 1 ? "the only token is left out, " : "") +
-              (e.kernel.has_partitions ? "no partition is merged, " : "") +
-              "or the output is written " +
-              (e.kernel.has_warps ? "by threads that have no sum" : "before there is a sum")};
+  std::string sentence = "no token has any weight: no page is walked, ";
+  if (e.seq_len() == 1) sentence += "the only token is left out, ";
+  if (e.kernel.has_partitions) sentence += "no partition is merged, ";
+  sentence += "or the output is written ";
+  sentence += e.kernel.has_warps ? "by threads that have no sum" : "before there is a sum";
+  return {"nothing-weighs", sentence};
 }
 
 /// All the weight on each KV head, [num_kv_heads], as recover_weights() reads it of an
