@@ -62,8 +62,8 @@ __device__ void stage_query(const scalar_t* query, float* staged) {
 /// Computes the logits of the task's tokens, warps taking pages in turn.
 ///
 /// logits: shared memory, [pages of the task * kBlockSize], index 0 being first_token. Slots past
-/// the sequence's end get 0 (they are read with a weight, which must not be NaN, and masked later);
-/// tokens of pages that block-sparse attention leaves out get -infinity.
+/// the sequence's end get 0 (from stage 4 on they are read, with values that are 0: a NaN would stay
+/// one); tokens of pages that block-sparse attention leaves out get -infinity.
 /// Returns the greatest logit that this thread's group saw, -infinity for none. A barrier must
 /// follow before other threads' logits are read.
 template <int kHeadSize, int kBlockSize, int kThreads, typename scalar_t, typename cache_t>

@@ -39,6 +39,9 @@ hole syntax <<<'  float logit = ;'
 hole includes <<<'#include "/etc/passwd"'
 hole unwatched <<<'  auto f = [] __attribute__((no_sanitize("thread"))) () {};'
 hole assembly <<<'  asm("");'
+hole atomics <<<'  atomicAdd(weights, 1.0F);'
+hole of_host <<<'  std::vector<float> mine(8);'
+hole floods <<<'  for (;;) printf("0123456789012345678901234567890123456789\n");'
 hole throws <<<'  throw 1;'
 long_name=one_whose_name_is_longer_than_any_column_of_a_table
 hole "$long_name" <<<'  asm("");'
@@ -64,6 +67,9 @@ expect syntax '^  0 of 100 .*it does not compile'
 expect includes '^  0 of 100 .*line [0-9]+: a submission may not use preprocessor directives'
 expect unwatched '^  0 of 100 .*may not use attributes'
 expect assembly '^  0 of 100 .*may not use assembly'
+expect atomics '^  0 of 100 .*gather.cu, line [0-9]+: atomic operations are not allowed'
+expect of_host '^  0 of 100 .*line [0-9]+: a submission may not use std::vector, which takes memory of the host'
+expect floods '^  0 of 100 .*did not come to an end within 1 s: it prints without end'
 expect throws '^  0 of 100 .*line [0-9]+: a submission may not use exceptions: a kernel cannot throw'
 expect "$long_name" '^  0 of 100 .*may not use assembly'
 expect syntax 'it does not compile: .*stage_01_naive_paged_gather.cu:[0-9]+:[0-9]+: error: '
@@ -82,7 +88,7 @@ while IFS= read -r line; do
 done <"$work/quoted"
 
 # What programs read says the same.
-[ "$(grep -c '"submission":' "$work/json")" -eq 22 ] || complain "the JSON has not all submissions"
+[ "$(grep -c '"submission":' "$work/json")" -eq 25 ] || complain "the JSON has not all submissions"
 for name in right wrong; do
   for key in score max_score tests output execution_time; do
     grep -q "\"$key\":" "$work/gradescope/$name.json" || complain "Gradescope's $name has no $key"
@@ -96,6 +102,7 @@ says() { # NAME TEXT: Gradescope's file of NAME has it
 }
 says syntax '"output": "not tried: it does not compile: '
 says syntax 'error: expected primary-expression before'
+[ "$(grep -c 'does not compile' "$work/gradescope/syntax.json")" -eq 2 ] || complain "the same is said of every step"
 says missing '"output": "not tried: the submission has no file stage_01_naive_paged_gather.cu; it '
 says wrong '"output": "not tried: one before it failed"'
 says right 'worked-example-3-address-walk, global load requests: '

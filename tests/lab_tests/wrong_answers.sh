@@ -35,6 +35,7 @@ wrong 3_no_maximum 3 's/__expf(weights\[token\] - shift)/__expf(weights[token])/
 wrong 3_no_last_barrier 3 '/two-pass-softmax\]/,/\/two-pass/{/__syncthreads/d}'
 wrong 3_nothing_takes_part 3 's/maximum == -INFINITY ? 0.0F : maximum/maximum/'
 wrong 4_tail_not_zeroed 4 '/zero_past_end(value/d'
+wrong 4_rows_past_head 4 '/weighted-values\]/,/\/weighted/s/if (row < kHeadSize)$//' '/weighted-values\]/,/\/weighted/{/>= kHeadSize) continue;/d}'
 wrong 4_every_warp_every_page 4 's|page += kThreads / 32) {|page += 1) {|'
 wrong 4_sparsity_ignored 4 '/weighted-values\]/,/\/weighted/{/takes_part/d}'
 wrong 5_not_rescaled 5 's/sums\[j\] \* __expf(maxima\[j\] - shift)/sums[j]/'
@@ -86,6 +87,7 @@ expect 3_no_maximum 'reference on .*: |large-logits on .*: '
 expect 3_no_last_barrier 'single-token on .*: data race at '
 expect 3_nothing_takes_part '^ 95 of 100 .*block-sparse on .*: '
 expect 4_tail_not_zeroed '^ 3[0-9] of 100 .*tail-isolation on .*: '
+expect 4_rows_past_head '^  5 of 100 .*reference on head_size_80: held with heads of 64 dimensions, fails with 80: out-of-bounds read at '
 expect 4_every_warp_every_page 'reference on .*: '
 expect 4_sparsity_ignored '^ 95 of 100 .*block-sparse on .*: '
 expect 5_not_rescaled 'partition-invariance on .*: '
@@ -101,7 +103,7 @@ reads() { # FILE SUBMISSION READING: of its first failure
   grep -qF -- "\"reading\": \"$3" "$work/reading" || complain "$2 is not read as '$3': $(cat "$work/reading")"
 }
 reads "$work/json_early" 4_tail_not_zeroed "Values alone were changed: "
-reads "$work/json" 2_kv_head_of_0 "So many times its bound is no matter of rounding: "
+reads "$work/json" 2_dim_left_out "So many times its bound is no matter of rounding: "
 reads "$work/json" 1_features "So many times its bound is no matter of rounding: "
 # The lines named are the student's: the one that reads keys, the one that reads the query.
 line_of() { grep -nF -- "$1" "$scalar_loads" | head -n 1 | cut -d: -f1; }

@@ -48,4 +48,4 @@ CODE
   take_up_lab_1
 } | with_hole reference
 printf '%s\n' "Ten submissions of lab 1 are in $folder. To grade them:" \
-  "  bash walkthroughs/lab.sh grade $(printf %q "$folder")/* --lab 1"
+  "  bash walkthroughs/lab.sh grade $(printf %q "$folder")/* --lab 1 --seconds-per-run 1"

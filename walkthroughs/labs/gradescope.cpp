@@ -22,15 +22,17 @@ nlohmann::json test_of(const std::string& name, const nlohmann::json& step,
 
 bool was_tried(const nlohmann::json& step) { return step.at("tried").get<bool>(); }
 
-/// Why a step was not tried: what ended all before the first, or that an earlier one failed.
-std::string why_not_tried(const nlohmann::json& trial) {
+/// Why a step was not tried: what ended all before the first, which its test says alone, or that an
+/// earlier one failed.
+std::string why_not_tried(const nlohmann::json& trial, bool is_first) {
   if (was_tried(trial.at("invariants").front())) return "not tried: one before it failed";
+  if (!is_first) return "not tried, as the first";
   return "not tried: " + trial.at("note").get<std::string>() +
          first_error(trial.at("compiler").get<std::string>());
 }
 
 std::string output_of_check(const nlohmann::json& check, const nlohmann::json& trial) {
-  if (!was_tried(check)) return why_not_tried(trial);
+  if (!was_tried(check)) return why_not_tried(trial, &check == &trial.at("invariants").front());
   if (check.at("held").get<bool>()) return find_invariant(check.at("id")).statement;
   const std::string case_name = check.at("case");
   return (case_name.empty() ? "" : case_name + ": ") + check.at("message").get<std::string>();
@@ -38,7 +40,7 @@ std::string output_of_check(const nlohmann::json& check, const nlohmann::json& t
 
 std::string output_of_transactions(const nlohmann::json& trial) {
   const nlohmann::json& transactions = trial.at("transactions");
-  if (!was_tried(transactions)) return why_not_tried(trial);
+  if (!was_tried(transactions)) return why_not_tried(trial, false);
   std::string text;
   for (const nlohmann::json& count : transactions.at("counts"))
     text += count.at("case").get<std::string>() + ", " +

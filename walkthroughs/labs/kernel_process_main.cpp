@@ -29,10 +29,58 @@ void put_limits(Channel& channel, const Device& device) {
   channel.put(static_cast<std::uint64_t>(limits.shared_bytes_per_block));
 }
 
+void write_out(const char* text, std::size_t count) {
+  [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, text, count);
+}
+
+/// Writes what is printed: the beginning of each run's, which may be shown, at once, as this process
+/// may be ended from outside at any time. The rest in large pieces, so that printing much is not slow;
+/// it is there to be counted against the limit.
+class PrintedText {
+ public:
+  void add(const char* text, std::size_t count) {
+    const bool is_shown = written_ < std::size_t{kShownAtOnceKiB} * 1024;
+    if (!is_shown && held_ + count <= sizeof waiting_) {
+      std::memcpy(waiting_ + held_, text, count);
+      held_ += count;
+      return;
+    }
+    flush();
+    write_out(text, count);
+    written_ += count;
+  }
+  void end_run() {
+    flush();
+    written_ = 0;
+  }
+
+ private:
+  void flush() {
+    write_out(waiting_, held_);
+    written_ += held_;
+    held_ = 0;
+  }
+
+  char waiting_[64 * 1024];
+  std::size_t held_ = 0;
+  std::size_t written_ = 0;  ///< of this run
+};
+
+PrintedText& printed_text() {
+  static PrintedText text;
+  return text;
+}
+
+ssize_t write_printed(void*, const char* text, std::size_t count) {
+  printed_text().add(text, count);
+  return static_cast<ssize_t>(count);
+}
+
 double seconds_of_run(Device& device, const paged_decode_args& args, unsigned times) {
   const auto begin = std::chrono::steady_clock::now();
   for (unsigned i = 0; i < times; ++i) lab::run_kernel(args);
   device.finish();
+  printed_text().end_run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
 }
 
@@ -129,29 +177,6 @@ void serve_all() {
     }
     channel.flush();
   }
-}
-
-void write_out(const char* text, std::size_t count) {
-  [[maybe_unused]] const ssize_t sent = write(STDOUT_FILENO, text, count);
-}
-
-/// Writes what is printed: the beginning, which is shown, at once, as this process may be ended from
-/// outside at any time. The rest in large pieces, so that printing much is not slow; it is there to be
-/// counted against the limit, and the last piece is left.
-ssize_t write_printed(void*, const char* text, std::size_t count) {
-  static char waiting[64 * 1024];
-  static std::size_t held = 0, written = 0;
-  const bool is_shown = written < std::size_t{kShownAtOnceKiB} * 1024;
-  if (!is_shown && held + count <= sizeof waiting) {
-    std::memcpy(waiting + held, text, count);
-    held += count;
-  } else {
-    write_out(waiting, held);
-    write_out(text, count);
-    written += held + count;
-    held = 0;
-  }
-  return static_cast<ssize_t>(count);
 }
 
 void print_at_once() {

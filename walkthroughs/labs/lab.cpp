@@ -119,9 +119,13 @@ LabCheck check_of(JsonObject entry) {
     if (check.cases != CasesOfStep::any && !check.id.starts_with(cases))
       check.step += " (" + cases + ")";
   }
-  if (entry.has("files"))
-    for (const std::string& name : text_list(entry, "files"))
-      check.files.push_back((kFolder / name).string());
+  const auto read_files = [&](const char* key, std::vector<std::string>& files) {
+    if (entry.has(key))
+      for (const std::string& name : text_list(entry, key))
+        files.push_back((kFolder / name).string());
+  };
+  read_files("files", check.files);
+  read_files("also", check.also);
   if (entry.has("alone")) check.alone = entry.at("alone").get<bool>();
   entry.finish();
   return check;
@@ -130,7 +134,8 @@ LabCheck check_of(JsonObject entry) {
 std::vector<LabCheck> checks_of(JsonObject& object, const std::string& file) {
   std::vector<LabCheck> checks;
   for (const nlohmann::json& entry : object.at("invariants"))
-    checks.push_back(check_of(JsonObject(entry, file, "invariants")));
+    checks.push_back(
+        check_of(JsonObject(entry, file, "invariants[" + std::to_string(checks.size()) + "]")));
   return checks;
 }
 
@@ -200,7 +205,10 @@ Lab lab_of(JsonObject object, const std::string& name) {
   lab.transactions = transactions_of(object.at("transactions"));
   if (object.has("hints_for"))
     for (const nlohmann::json& entry : object.at("hints_for"))
-      lab.hints_for.push_back(hint_of(JsonObject(entry, name + ".json", "hints_for"), lab));
+      lab.hints_for.push_back(
+          hint_of(JsonObject(entry, name + ".json",
+                             "hints_for[" + std::to_string(lab.hints_for.size()) + "]"),
+                  lab));
   lab.hints = text_list(object, "hints");
   if (lab.hints.size() != 3) object.fail("hints", "must be three");
   if (object.has("limits")) lab.limits = limits_of(object.object("limits"));
@@ -238,6 +246,10 @@ Lab read_lab(const std::filesystem::path& file) {
     return lab_of(JsonObject(json, file.string(), ""), file.stem().string());
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    const bool names_it = what.find(file.filename().string()) != std::string::npos;
+    throw InputError(names_it ? what : file.string() + ": " + what);
   }
 }
 

@@ -45,6 +45,7 @@ struct LabCheck {
   int points = 0;
   CasesOfStep cases = CasesOfStep::plain;
   std::vector<std::string> files;  ///< case files in place of the invariant's own
+  std::vector<std::string> also;   ///< case files beside those
   bool alone = false;              ///< no other step waits for it
 };
 

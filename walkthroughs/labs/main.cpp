@@ -144,11 +144,18 @@ std::filesystem::path build(const Kit& kit, const Lab& lab, const Submission& su
 }
 
 /// Its author and a course's lecturer get to see the beginning of what a kernel prints.
-std::string beginning_of(const std::string& printed) {
+std::string beginning_of(std::string printed) {
   constexpr std::size_t kMost = std::size_t{kShownKiB} * 1024;
   return printed.size() <= kMost ? printed
                                  : printed.substr(0, kMost) + "\n(and " +
                                        counted(printed.size() - kMost, "more byte") + ")\n";
+}
+
+/// What it printed on the case that failed; all of it if that is nothing, or nothing failed.
+std::string shown_of(const std::string& printed, std::uint64_t before) {
+  if (before == 0 || before >= printed.size()) return beginning_of(printed);
+  return "(on the case that failed; before it " + counted(before, "byte") + ")\n" +
+         beginning_of(printed.substr(before));
 }
 
 void try_program(const std::filesystem::path& program, const ScratchFolder& scratch, const Lab& lab,
@@ -169,7 +176,7 @@ void try_program(const std::filesystem::path& program, const ScratchFolder& scra
     outcome.by_chance = true;
   }
   outcome.check_seconds = seconds_since(begin);
-  outcome.printed = beginning_of(content_of_input(printed));
+  outcome.printed = shown_of(content_of_input(printed), outcome.printed_before);
 }
 
 std::string compiled_for_gpu(const Kit& kit, const Lab& lab, const Submission& submission) {

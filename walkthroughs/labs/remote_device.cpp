@@ -3,6 +3,7 @@
 #include "reference/input_error.h"
 #include "walkthroughs/labs/device_messages.h"
 #include "walkthroughs/labs/kernel_process.h"
+#include "walkthroughs/labs/lab.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -68,6 +69,7 @@ RemoteDevice::RemoteDevice(Backend backend, const std::filesystem::path& program
                            const std::filesystem::path& printed, const RemoteLimits& limits)
     : backend_(backend),
       program_(program),
+      printed_(printed),
       limits_(limits),
       end_(Clock::now() + seconds(limits.seconds)) {
   signal(SIGPIPE, SIG_IGN);  // a write to a process that is gone fails
@@ -150,10 +152,13 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
   by_chance_ = by_chance_ || !status || !is_by_its_own_fault(*status);
   char text[160];
   if (hangs && running_kernel_) {
-    std::snprintf(text, sizeof text,
-                  "a run of the kernel did not come to an end within %g s: an endless loop, or "
-                  "much too slow?",
-                  limits_.seconds_per_run);
+    // Printing is slow, on a GPU too, and so much of it is likely to be what took the time.
+    const bool floods = printed_bytes() >= (std::uint64_t{kPrintedMiB} << 20) / 2;
+    std::snprintf(text, sizeof text, "a run of the kernel did not come to an end within %g s: %s",
+                  limits_.seconds_per_run,
+                  floods ? "it prints without end, or far too much; print from one thread, and few "
+                           "lines"
+                         : "an endless loop, or much too slow?");
     return text;
   }
   if (hangs) {
@@ -165,6 +170,12 @@ std::string RemoteDevice::what_happened(const ChannelError& error) {
     return "the kernel's process answered what cannot be: it was overwritten";
   return "the kernel's process " +
          (status ? how_it_ended(*status) : "would hear no more and went on, and was stopped");
+}
+
+std::uint64_t RemoteDevice::printed_bytes() const {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(printed_, error);
+  return error ? 0 : bytes;
 }
 
 template <typename Get>

@@ -49,6 +49,9 @@ class RemoteDevice : public Device {
   /// memory, somebody ended it, or lines of its program could not be looked up.
   bool is_by_chance() const { return by_chance_; }
 
+  /// What the kernel has printed so far, as far as it was kept.
+  std::uint64_t printed_bytes() const;
+
   void* allocate(std::size_t bytes, const std::string& name) override;
   void release(void* memory) override;
   void upload(void* device, const void* host, std::size_t bytes) override;
@@ -74,6 +77,7 @@ class RemoteDevice : public Device {
 
   Backend backend_;
   std::filesystem::path program_;
+  std::filesystem::path printed_;
   RemoteLimits limits_;
   std::chrono::steady_clock::time_point end_;
   bool running_kernel_ = false;

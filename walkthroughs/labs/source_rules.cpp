@@ -75,30 +75,37 @@ std::string objection_to(const std::string& word) {
 
 /// Names of the library that copy or look at memory where nothing sees it, and what brings them in.
 const char* const kUnwatched[] = {
-    "::memcpy",         "::memmove",     "::memset",       "::memcmp",  "::memchr",
-    "::strlen",         "::strcpy",      "::strncpy",      "::strcmp",  "::strncmp",
-    "::strchr",         "::copy",        "::copy_n",       "::copy_if", "::copy_backward",
-    "::move_backward",  "::fill",        "::fill_n",       "::equal",   "::find",
-    "::string",         "::string_view", "::basic_string", "::vector",  "::ranges",
-    "usingnamespacestd"};
+    "::memcpy", "::memmove", "::memset",        "::memcmp",        "::memchr",         "::strlen",
+    "::strcpy", "::strncpy", "::strcmp",        "::strncmp",       "::strchr",         "::copy",
+    "::copy_n", "::copy_if", "::copy_backward", "::move_backward", "::fill",           "::fill_n",
+    "::equal",  "::find",    "::string_view",   "::ranges",        "usingnamespacestd"};
 
-/// "" or the unwatched name that the code has, however its blanks and lines are; the line of it.
-std::string unwatched_name(const std::vector<CodeLine>& lines, std::size_t& line) {
-  std::string all;
-  std::vector<std::size_t> numbers;
-  for (const CodeLine& code : lines)
-    for (const char c : code.text)
+/// Names of the library whose objects take memory of the host's.
+const char* const kOfHost[] = {"::string", "::basic_string", "::vector"};
+
+/// The code without blanks, whatever its lines are, and the line of each sign.
+struct SqueezedCode {
+  std::string text;
+  std::vector<std::size_t> lines;
+};
+
+SqueezedCode without_blanks(const std::vector<CodeLine>& lines) {
+  SqueezedCode code;
+  for (const CodeLine& line : lines)
+    for (const char c : line.text)
       if (std::isspace(static_cast<unsigned char>(c)) == 0) {
-        all += c;
-        numbers.push_back(code.number);
+        code.text += c;
+        code.lines.push_back(line.number);
       }
-  for (const std::string name : kUnwatched)
-    for (std::size_t at = 0; (at = all.find(name, at)) != std::string::npos; ++at)
-      if (at + name.size() == all.size() || !is_of_word(all[at + name.size()])) {
-        line = numbers[at];
-        return name == "usingnamespacestd" ? "using namespace std" : "std" + name;
-      }
-  return "";
+  return code;
+}
+
+/// The line that has a name of the library's, as a whole word; 0: none has.
+std::size_t line_with(const SqueezedCode& code, const std::string& name) {
+  for (std::size_t at = 0; (at = code.text.find(name, at)) != std::string::npos; ++at)
+    if (at + name.size() == code.text.size() || !is_of_word(code.text[at + name.size()]))
+      return code.lines[at];
+  return 0;
 }
 
 std::string objection_to_line(const std::string& line, const std::set<std::string>& directives) {
@@ -135,9 +142,17 @@ void check_source(const std::string& text, const std::string& original, const st
     if (const std::string why = objection_to_line(line.text, directives); !why.empty())
       refuse(line.number, why);
   }
-  std::size_t line = 0;
-  if (const std::string name = unwatched_name(lines, line); !name.empty())
-    refuse(line, "what copies or looks at memory unseen ('" + name + "')");
+  const SqueezedCode code = without_blanks(lines);
+  for (const std::string name : kUnwatched)
+    if (const std::size_t line = line_with(code, name); line > 0)
+      refuse(line, "what copies or looks at memory unseen ('" +
+                       (name == "usingnamespacestd" ? "using namespace std" : "std" + name) + "')");
+  for (const std::string name : kOfHost)
+    if (const std::size_t line = line_with(code, name); line > 0)
+      refuse(line,
+             "std" + name +
+                 ", which takes memory of the host's: a kernel on a GPU has none; use a local "
+                 "array or __shared__");
 }
 
 }  // namespace paged::labs

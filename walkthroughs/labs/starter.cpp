@@ -79,24 +79,36 @@ std::string first_case_in_words(const Lab& lab) {
   return "`" + spec.name + "` is " + in_words(build_case(spec).problem) + ".";
 }
 
-/// The folder as commands name it that are given in the repository's root.
-std::string folder_from_root(const std::filesystem::path& folder) {
-  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+/// The folder as commands name it that are given in the repository's root; of one elsewhere its
+/// name alone, as whoever it is handed out to has it in a place of their own.
+struct NamedFolder {
+  std::string name;
+  bool is_inside;
+};
+
+NamedFolder from_root(const std::filesystem::path& folder) {
+  std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
   const std::filesystem::path inside = whole.lexically_relative(PAGED_SOURCE_ROOT);
   const bool is_inside = !inside.empty() && *inside.begin() != "..";
-  return shell_word((is_inside ? inside : whole).string());
+  return {shell_word((is_inside ? inside : whole.filename()).string()), is_inside};
 }
 
-std::string commands_on(const std::string& folder) {
-  return "\nTo have it built, tried and explained, in the repository's folder:\n\n"
-         "    bash walkthroughs/lab.sh check " +
-         folder +
+std::string commands_on(const NamedFolder& folder) {
+  const std::string where =
+      folder.is_inside
+          ? "in the repository's folder:"
+          : "in the repository's folder, with the path of the folder that this file is "
+            "in for " +
+                folder.name + ":";
+  return "\n" + paragraph("To have it built, tried and explained, " + where) +
+         "\n    bash walkthroughs/lab.sh check " + folder.name +
          "\n\nThe same with a hint; 2, 3 and 4 say more:\n\n"
          "    bash walkthroughs/lab.sh check " +
-         folder + " --hint 1\n\n";
+         folder.name + " --hint 1\n\n";
 }
 
-std::string task_of(const Lab& lab, const std::string& folder) {
+std::string task_of(const Lab& lab, const NamedFolder& folder) {
   std::string text = "# " + lab.title + "\n\n";
   for (const std::string& part : lab.task) text += paragraph(part) + "\n";
   if (lab.has_hole())
@@ -165,7 +177,7 @@ void make_starter(const Lab& lab, const std::filesystem::path& folder, StarterKi
   check_new_folder(folder);
   const std::map<std::string, std::string> files = starter_files(lab, kind);
   for (const auto& [path, text] : files) write_text(folder / path, text);
-  write_text(folder / "TASK.md", task_of(lab, folder_from_root(folder)));
+  write_text(folder / "TASK.md", task_of(lab, from_root(folder)));
   write_text(folder / "lab.txt", lab.name + "\n");
 }
 

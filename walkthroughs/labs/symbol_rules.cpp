@@ -139,6 +139,17 @@ std::vector<std::string> words_in(const std::string& name) {
   return words;
 }
 
+/// A function that is called and may not be.
+Objection objection_to_call(const std::string& name) {
+  static const std::regex atomic("_ZN5paged4simt[0-9]+atomic_.*");
+  if (std::regex_match(name, atomic))
+    return {
+        "atomic operations are not allowed: no lab needs one, and what they read is not counted",
+        {"atomicAdd", "atomicSub", "atomicMax", "atomicMin", "atomicExch", "atomicCAS"}};
+  return {"it uses " + demangled(name) + ", which a kernel has no need of",
+          words_in(demangled(name))};
+}
+
 std::vector<Objection> objections_to_symbols(const std::filesystem::path& object, const Lab& lab,
                                              const std::set<std::string>& known) {
   std::vector<Objection> objections;
@@ -146,8 +157,7 @@ std::vector<Objection> objections_to_symbols(const std::filesystem::path& object
     const bool undefined = Symbol{name, type}.undefined();
     const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'i';
     if (undefined && !known.contains(name) && !may_be_called(name, lab))
-      objections.push_back({"it uses " + demangled(name) + ", which a kernel has no need of",
-                            words_in(demangled(name))});
+      objections.push_back(objection_to_call(name));
     else if ((type == 'd' || type == 'D') && !known.contains(name))
       objections.push_back({kKeepsData, {"static"}});
     else if (!undefined && !local && !may_be_defined(name, type))

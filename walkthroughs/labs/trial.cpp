@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace paged::labs {
@@ -48,7 +49,8 @@ std::vector<CaseSpec> cases_of(const LabCheck& step, const Invariant& invariant,
                                std::uint64_t seed) {
   std::vector<CaseSpec> specs;
   if (step.files.empty()) specs = invariant.cases(ScalarType::f16, seed);
-  for (const std::string& file : step.files) specs.push_back(find_case(file));
+  for (const std::vector<std::string>& files : {step.files, step.also})
+    for (const std::string& file : files) specs.push_back(find_case(file));
   std::erase_if(specs, [&](const CaseSpec& spec) { return !is_among(step.cases, spec); });
   return specs;
 }
@@ -67,8 +69,30 @@ std::string with_ways_of_a_lab(std::string message) {
   return message;
 }
 
-void note_failure(const Verdict& verdict, CheckOutcome& check) {
-  check.message = with_ways_of_a_lab(verdict.message);
+/// Sizes of the cases that a step has held on.
+struct HeldSizes {
+  std::set<int> heads, blocks;
+  void add(const DecodeProblem& problem) {
+    heads.insert(problem.head_size);
+    blocks.insert(problem.block_size);
+  }
+};
+
+/// "held with heads of 64 dimensions, fails with 80: ", or "" where sizes say nothing.
+std::string apart_by_size(const HeldSizes& held, const DecodeProblem& failed) {
+  const auto apart = [](const std::set<int>& sizes, int size, const std::string& of) {
+    if (sizes.empty() || sizes.contains(size)) return std::string();
+    std::string all;
+    for (const int one : sizes) all += (all.empty() ? "" : " and ") + std::to_string(one);
+    return "held with " + of.substr(0, of.find('#')) + all + of.substr(of.find('#') + 1) +
+           ", fails with " + std::to_string(size) + ": ";
+  };
+  const std::string by_head = apart(held.heads, failed.head_size, "heads of # dimensions");
+  return by_head.empty() ? apart(held.blocks, failed.block_size, "pages of # tokens") : by_head;
+}
+
+void note_failure(const Verdict& verdict, CheckOutcome& check, const std::string& before = "") {
+  check.message = before + with_ways_of_a_lab(verdict.message);
   check.broken = verdict.broken_execution;
   check.cause = verdict.cause;
   check.in_words = what_failed(check.id, verdict);
@@ -76,12 +100,17 @@ void note_failure(const Verdict& verdict, CheckOutcome& check) {
 }
 
 /// Stops at the first case that fails, or goes on to one of the next few that says more.
+///
+/// printed() counts what the kernel has printed; printed_before gets what it was when the case that
+/// fails began.
 void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kernel,
-               std::uint64_t seed) {
+               std::uint64_t seed, const std::function<std::uint64_t()>& printed,
+               std::uint64_t& printed_before) {
   constexpr int kMostFailures = 5;
   const Invariant& invariant = find_invariant(check.id);
   check.tried = true;
   int failures = 0;
+  HeldSizes held;
   for (const CaseSpec& spec : cases_of(step, invariant, seed)) {
     const DecodeShape shape = shape_of_case(spec);
     if (!is_in(kernel.stage().supports.instances, shape.scalar, shape.cache, shape.head_size,
@@ -91,22 +120,28 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
     if (!kernel.supports(c.problem) || (invariant.refuses && !invariant.refuses(c.problem).empty()))
       continue;
     ++check.cases;
+    const std::uint64_t before = printed();
     const auto is_about = [&] {
+      printed_before = before;
       check.case_name = c.name;
       check.case_in_words = in_words(c.problem);
     };
     if (failures == 0) is_about();  // also if the kernel's process ends on it
     const Verdict verdict = verdict_on(invariant, kernel, c, seed);
-    if (verdict.held) continue;
+    if (verdict.held) {
+      if (failures == 0) held.add(c.problem);
+      continue;
+    }
     if (failures++ == 0 || !verdict.cause.empty()) {
       is_about();
-      note_failure(verdict, check);
+      note_failure(verdict, check, apart_by_size(held, c.problem));
     }
     if (!is_unexplained(verdict) || failures == kMostFailures) return;
   }
   if (failures > 0) return;
   check.case_name.clear();
   check.case_in_words.clear();
+  printed_before = 0;
   check.held = check.cases > 0;
   if (check.cases == 0)
     note_failure(Verdict::fail("no case of this invariant fits the lab's types and sizes"), check);
@@ -182,7 +217,8 @@ void count(TransactionOutcome& outcome, const Lab& lab, const std::vector<OwnLin
       if (outcome.wrong.empty()) outcome.wrong = "on the case " + c.name + ": " + wrong;
     } else if (const std::string why = impossible(run, c, lab); !why.empty()) {
       outcome.held = false;
-      outcome.impossible = "impossible on the case " + c.name + ": " + why;
+      if (outcome.impossible.empty())
+        outcome.impossible = "impossible on the case " + c.name + ": " + why;
     }
     if (!run.predicted || !run.counted.complete) outcome.held = false;
     const Counts target = run.predicted ? run.predicted->total() : Counts{};
@@ -230,11 +266,16 @@ void try_on(RemoteDevice& device, const Lab& lab, const std::vector<OwnLines>& o
   const Stage stage =
       remote_stage(find_stage(std::to_string(lab.stage), Backend::cpu), device, lab.instances);
   KernelUnderTest kernel(stage, device);
+  bool failed = false;  // explained is the first step that fails
   try {
     for (std::size_t i = 0; i < outcome.checks.size(); ++i) {
       CheckOutcome& check = outcome.checks[i];
       progress(check.step);
-      try_check(check, lab.checks[i], kernel, seed);
+      std::uint64_t before = 0;
+      std::uint64_t& of_first = failed ? before : outcome.printed_before;
+      try_check(
+          check, lab.checks[i], kernel, seed, [&] { return device.printed_bytes(); }, of_first);
+      failed = failed || check.failed();
       if (!check.held && !lab.checks[i].alone) return;
     }
     progress("transactions");

@@ -62,12 +62,13 @@ struct TrialOutcome {
   std::string untouched;    ///< "" or that the files are as they were given, one line
   std::string other_lab;    ///< "" or the lab that its lab.txt names, which is not this one
   std::string compiler;     ///< what the compiler said
-  std::string printed;      ///< by the kernel, its first kilobytes
+  std::string printed;      ///< by the kernel on the case that failed, its first kilobytes
   bool remembered = false;  ///< it was tried before (remembered_result.h)
   /// Not the sources alone decided it: the clock, memory that was not there, a tool that failed.
   /// The next time it may be another.
   bool by_chance = false;
-  bool shut_off = false;  ///< the kernel ran behind the system-call filter
+  std::uint64_t printed_before = 0;  ///< bytes that it had printed when the failing case began
+  bool shut_off = false;             ///< the kernel ran behind the system-call filter
   double build_seconds = 0;
   double check_seconds = 0;
   std::vector<CheckOutcome> checks;
