@@ -259,6 +259,14 @@ Baseline::Baseline(const std::filesystem::path& file, const CheckSettings& now)
   differs("--seed", std::to_string(then.seed), std::to_string(now.seed));
   differs("--probabilities", then.probabilities, now.probabilities);
   differs("--schedule", then.schedule, now.schedule);
+  if (then.instances != now.instances)
+    for (const auto& [instances, whose] :
+         {std::pair(then.instances, " is of a kernel from a library, and this check is of stages"),
+          std::pair(now.instances,
+                    " is of stages, and this check is of a kernel from a library (--kernel)")})
+      if (instances == kAsTheLibrarySays)
+        throw InputError(origin_ + whose +
+                         ", which are tried on other cases; take a file that was written for it");
   differs("-DPAGED_INSTANCES", then.instances, now.instances);
   const nlohmann::json& results = json.at("results");
   if (!results.is_array()) json.fail("results", "must be a list");

@@ -1,6 +1,7 @@
 #include "tests/harness/check_run.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/counted_noun.h"
 
 #include <algorithm>
 
@@ -122,6 +123,7 @@ std::vector<PlannedCase> fit_cases(const Invariant& invariant,
 
 CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request) {
   CheckPlan plan;
+  plan.stops_at_first_failure = request.stops_at_first_failure;
   const std::vector<const Invariant*> chosen = choose(kernel, request, plan.not_tried);
   const bool by_id = !request.invariants.empty();
   const auto given = given_cases(kernel, request);
@@ -153,6 +155,38 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
   return plan;
 }
 
+void FirstFailure::take(const CheckResult& result) {
+  if (result.as_expected()) return;
+  failures_ = failed_ == result.invariant ? failures_ + 1 : 1;
+  failed_ = result.invariant;
+  is_explained_ |= result.verdict.faulty || !result.verdict.cause.empty();
+}
+
+bool FirstFailure::ends_before(std::size_t next) const {
+  constexpr int kEnough = 3;
+  if (!plan_.stops_at_first_failure || failures_ == 0 || next >= plan_.tries.size()) return false;
+  const std::string& id = plan_.tries[next].invariant->id;
+  if (is_explained_) return true;
+  if (failed_ == "single-token") return id != failed_ && id != "reference";
+  return failures_ >= kEnough || id != failed_;
+}
+
+std::vector<NotTried> left_out_after(const KernelUnderTest& kernel, const CheckPlan& plan,
+                                     std::size_t tried) {
+  const std::string why = "left out after the first failure (--first)";
+  std::vector<NotTried> left_out;
+  for (std::size_t i = tried; i < plan.tries.size(); ++i) {
+    const std::string& id = plan.tries[i].invariant->id;
+    const bool is_begun = tried > 0 && plan.tries[tried - 1].invariant->id == id;
+    if (left_out.empty() || left_out.back().invariant != id)
+      left_out.push_back({id, why, kernel.stage().name, name_of(kernel.device().backend())});
+    if (!is_begun) continue;
+    const int cases = ++left_out.back().cases_not_reached;
+    left_out.back().reason = counted(cases, "case") + ", " + why;
+  }
+  return left_out;
+}
+
 CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict) {
   CheckResult result;
   result.stage = kernel.stage().name;
@@ -168,10 +202,13 @@ std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& pl
                                     std::uint64_t seed,
                                     const std::function<void(const PlannedTry&)>& trying) {
   std::vector<CheckResult> results;
+  FirstFailure first(plan);
   for (const PlannedTry& planned : plan.tries) {
+    if (first.ends_before(results.size())) break;
     if (trying) trying(planned);
     results.push_back(result_of(kernel, planned,
                                 try_invariant(*planned.invariant, kernel, *planned.c.get(), seed)));
+    first.take(results.back());
   }
   return results;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "tests/harness/invariant.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +37,8 @@ struct CheckRequest {
   /// are tried on the same case: every run is watched, and what is found fails the invariant for
   /// which it ran.
   bool runs_for_findings_alone = true;
+  /// Trying ends with the first invariant that fails (FirstFailure).
+  bool stops_at_first_failure = false;
 };
 
 /// A case that somebody asked for, built, or one of an invariant's own, which is built when it is
@@ -85,7 +88,31 @@ struct CheckPlan {
   std::vector<PlannedTry> tries;
   std::vector<NotTried> not_tried;           ///< only where nobody asked for invariants by id
   std::vector<CasesLeftOut> cases_left_out;  ///< of invariants that are tried on other cases
+  bool stops_at_first_failure = false;
 };
+
+/// When trying ends before everything that was planned has been tried: with the first invariant that
+/// does not come out as stated, as soon as one of its failures has a likely cause or is a crash, and
+/// after three of them at the latest. After single-token, whose failures are too plain for a cause,
+/// comes reference, whose have one.
+class FirstFailure {
+ public:
+  explicit FirstFailure(const CheckPlan& plan) : plan_(plan) {}
+  /// Results in the order of the plan.
+  void take(const CheckResult& result);
+  /// Whether the plan's try of this index, the next, is not tried any more.
+  bool ends_before(std::size_t next) const;
+
+ private:
+  const CheckPlan& plan_;
+  std::string failed_;  ///< id of the invariant
+  int failures_ = 0;    ///< of it
+  bool is_explained_ = false;
+};
+
+/// What of a plan was left out after so many tries, because of FirstFailure.
+std::vector<NotTried> left_out_after(const KernelUnderTest& kernel, const CheckPlan& plan,
+                                     std::size_t tried);
 
 /// Builds the cases that were asked for. Invariants that were not asked for by id are left out on cases that they cannot
 /// be tried on. Throws InputError for an unknown id, for an invariant that the stage makes no
@@ -97,7 +124,8 @@ CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request
 /// The verdict of a try in its place.
 CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict);
 
-/// Tries everything that is planned, and calls `trying` before each.
+/// Tries everything that is planned, up to a FirstFailure where the plan says so, and calls `trying`
+/// before each.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& plan,
                                     std::uint64_t seed,
                                     const std::function<void(const PlannedTry&)>& trying = {});

@@ -15,7 +15,7 @@ const char* const kPageHead =
 
 What every implementation of paged decode attention must keep, whoever wrote it and however it computes.
 Each is an object in one file of [tests/harness/invariants](../tests/harness/invariants); `paged check
---invariant ID` tries it, `paged explain ID` shows what stands here. "Bit for bit" means that a difference of
+--invariant ID` tries it, `paged explain ID` shows what stands here, and `paged check --first` stops at the first that fails. "Bit for bit" means that a difference of
 one bit is a defect; a bound is the one that [error_bounds.md](error_bounds.md) derives.
 
 The numbers are those of a run of the last stage on the CPU machine. This page is written by
@@ -66,7 +66,10 @@ std::string explanation_of(const Invariant& invariant, KernelUnderTest& kernel,
   text += "\n" + section("Worked example", invariant.example(kernel));
   const FailureReport report = example_failure(invariant, kernel.device());
   if (!report.message.empty()) text += "\n" + section(failure_heading(report), report.message);
-  return text;
+  return text + "\n" +
+         section("Try it", "paged check --invariant " + invariant.id +
+                               " (with --kernel LIB.so a kernel of your own; with --first, up to "
+                               "the first failure that is explained)");
 }
 
 std::string page_of_invariants(KernelUnderTest& kernel) {

@@ -1,6 +1,7 @@
 #include "tests/harness/invariant.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/invariants/all.h"
 #include "tests/harness/likely_cause.h"
 
@@ -15,6 +16,17 @@ void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
   verdict.cause = diagnosis.cause.id;
   verdict.cause_shows_in_one_token = diagnosis.cause.shows_in_one_token;
   kernel.take_faults();  // those of the runs that recovered the weights were reported already
+}
+
+/// The first finding, with how often it came and how many others there are: "... (3 times, and 1
+/// more finding)".
+std::string text_of(const std::vector<Fault>& faults) {
+  std::string text = faults.front().text;
+  if (faults.size() == 1) return text;
+  const std::string more = "and " + counted(faults.size() - 1, "more finding") + ")";
+  if (!text.ends_with(" times)")) return text + " (" + more;
+  text.pop_back();
+  return text + ", " + more;
 }
 
 /// As a library declares it (kernels/paged_decode.h).
@@ -90,13 +102,9 @@ Verdict try_invariant(const Invariant& invariant, KernelUnderTest& kernel, const
   if (!faults.empty()) {
     // A finding is the cause, a wrong result its symptom: the finding comes first, and last what
     // to do about it.
-    verdict.message =
-        faults.front().text +
-        (faults.size() > 1 ? " (and " + std::to_string(faults.size() - 1) +
-                                 (faults.size() == 2 ? " more finding)" : " more findings)")
-                           : "") +
-        (verdict.held ? "" : "; seen in the result: " + verdict.message) +
-        advice_part(faults.front());
+    verdict.message = text_of(faults) +
+                      (verdict.held ? "" : "; seen in the result: " + verdict.message) +
+                      advice_part(faults.front());
     verdict.held = false;
     verdict.faulty = true;
     verdict.broken_execution = faults.front().breaks;

@@ -115,8 +115,7 @@ std::string junit_of_checks(const std::vector<CheckResult>& results,
                    result.invariant,
                    "",
                    result.verdict.record.seconds};
-    if (const auto worse = regressions.find(i);
-        test.failure.empty() && worse != regressions.end()) {
+    if (const auto worse = regressions.find(i); worse != regressions.end()) {
       test.failure = worse->second;
       test.failure_type = "regression";
     }

@@ -15,7 +15,8 @@ namespace paged {
 std::string xml_text(std::string_view text);
 
 /// One suite a stage and backend, one test a result, whose class is "stage.invariant" and whose name
-/// is the case. A failure is a result that is not as stated, or that got worse than the baseline;
+/// is the case. A failure is a result that is not as stated, whose type is the invariant, or that got
+/// worse than the baseline, whose type is "regression", whether it holds or not;
 /// invariants that were left out are skipped tests. Times are those of the kernel; with
 /// `times` false there are none, so that the same results give the same text.
 std::string junit_of_checks(const std::vector<CheckResult>& results,

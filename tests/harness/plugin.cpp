@@ -351,9 +351,11 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
   const CheckPlan plan = plan_checks(kernel, request);
   PluginCheck check{{}, plan.not_tried, plan.cases_left_out};
   std::size_t next = 0;
+  FirstFailure first(plan);
   const auto add = [&](Verdict verdict) {
     CheckResult result = result_of(kernel, plan.tries[next++], std::move(verdict));
     result.kernel_file = plugin.file;
+    first.take(result);
     check.results.push_back(std::move(result));
   };
   constexpr int kMostHangs = 3;
@@ -365,11 +367,13 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
     VerdictRule verdicts(plan.tries.size() - next);
     const MessageRule rule{kVerdictFields, kMostTextBytes,
                            [&](const Message& message) { return verdicts.complaint(message); }};
-    const auto next_message = [&] {
+    const auto next_message = [&]() -> std::optional<Message> {
+      if (first.ends_before(next)) return {};
       if (trying && next < plan.tries.size()) trying(plan.tries[next]);
       return process.receive(rule);
     };
     while (const std::optional<Message> message = next_message()) add(verdict_in(*message));
+    if (first.ends_before(next)) break;
     if (!process.end()) continue;
     if (next == plan.tries.size()) {  // it ended badly after its last verdict, which goes
       check.results.pop_back();
@@ -377,6 +381,7 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
     }
     const std::size_t after = next_invariant(plan.tries, next);
     add(verdict_of(*process.end(), plan.tries[next].c.get()->problem));
+    if (first.ends_before(next)) break;
     leave_out(
         plan.tries, next, after, true,
         "left out after the one before " + std::string(process.end()->hung ? "hung" : "ended"),
@@ -389,6 +394,9 @@ PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
               check.not_tried);
     break;
   }
+  if (first.ends_before(next))
+    for (NotTried& left_out : left_out_after(kernel, plan, next))
+      check.not_tried.push_back(std::move(left_out));
   for (NotTried& left_out : check.not_tried) {
     left_out.stage = plugin.stage.name;
     left_out.backend = name_of(plugin.backend);

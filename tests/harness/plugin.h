@@ -35,7 +35,7 @@ struct PluginCheck {
 /// Tries the invariants as run_checks() does. A crash, a call that doesn't return, exit(), an error
 /// that the kernel returns and an exception that it throws are failed results; after one of the first
 /// three, the other cases of that invariant are left out, and after three calls that did not return,
-/// everything else. Throws InputError as plan_checks() does.
+/// everything else. Ends with a FirstFailure where the request asks for it. Throws InputError as plan_checks() does.
 PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
                          const std::function<void(const PlannedTry&)>& trying = {});
 

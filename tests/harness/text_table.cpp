@@ -173,7 +173,7 @@ std::string percentage(double share) {
 /// Written by write() alone: a process that is forked meanwhile finds no lock of a stream taken.
 class Progress::Line {
  public:
-  Line() : ticker_([this] { tick(); }) {}
+  explicit Line(bool is_terminal) : is_terminal_(is_terminal), ticker_([this] { tick(); }) {}
   ~Line() {
     {
       const std::lock_guard lock(mutex_);
@@ -181,55 +181,74 @@ class Progress::Line {
     }
     changed_.notify_all();
     ticker_.join();
-    put("");
+    if (is_terminal_) rewrite("");
   }
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
-  void show(std::string text) {
+  void show(std::string text, const std::string& place) {
     const std::lock_guard lock(mutex_);
     text_ = std::move(text);
+    place_ = place;
     since_ = Clock::now();
-    put(text_);
+    if (is_terminal_) rewrite(text_);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What doesn't fit on one line of the terminal is cut off: a second line would stay.
   static void put(const std::string& text) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  }
+  /// What doesn't fit on one line of the terminal is cut off: a second line would stay.
+  static void rewrite(const std::string& text) {
     std::size_t bytes = text.size();
     if (winsize size{}; ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
       bytes = std::min<std::size_t>(bytes, size.ws_col - 1U);
     while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-    const std::string line = "\r\x1b[K" + text.substr(0, bytes);
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    put("\r\x1b[K" + text.substr(0, bytes));
+  }
+  static std::chrono::seconds seconds_since(Clock::time_point time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - time);
   }
   void tick() {
-    constexpr std::chrono::seconds kUnremarkable(2);
+    constexpr std::chrono::seconds kUnremarkable(2), kNow(3), kThen(15);
+    const Clock::time_point begin = Clock::now();
+    std::chrono::seconds next = kNow;
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::seconds(1), [this] { return ended_; })) {
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
-      if (seconds >= kUnremarkable) put(text_ + " (" + std::to_string(seconds.count()) + " s)");
+      const auto all = seconds_since(begin), of_this = seconds_since(since_);
+      if (is_terminal_) {
+        if (of_this >= kUnremarkable)
+          rewrite(text_ + " (" + std::to_string(of_this.count()) + " s)");
+      } else if (all >= next) {
+        put("paged: " + text_ + " (" + place_ + (place_.empty() ? "" : ", ") + "after " +
+            std::to_string(all.count()) + " s)\n");
+        next = all + kThen;
+      }
     }
   }
 
+  bool is_terminal_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
   std::string text_;
+  std::string place_;
   Clock::time_point since_ = Clock::now();
   std::thread ticker_;  // last: it uses the others
 };
 
-Progress::Progress(std::string what) : what_(std::move(what)) {}
+Progress::Progress(std::string what, OffTerminal off_terminal)
+    : what_(std::move(what)), off_terminal_(off_terminal) {}
 
 Progress::~Progress() = default;
 
-void Progress::show(const std::string& state) {
-  if (isatty(STDERR_FILENO) != 1) return;
-  if (!line_) line_ = std::make_unique<Line>();
-  line_->show(what_ + ": " + one_line(state));
+void Progress::show(const std::string& state, const std::string& place) {
+  const bool is_terminal = isatty(STDERR_FILENO) == 1;
+  if (!is_terminal && off_terminal_ == OffTerminal::silent) return;
+  if (!line_) line_ = std::make_unique<Line>(is_terminal);
+  line_->show(what_ + ": " + one_line(state), place);
 }
 
 }  // namespace paged

@@ -54,19 +54,26 @@ std::string short_number(double value);
 /// 0.4567 -> "46 %".
 std::string percentage(double share);
 
-/// A line on standard error that is rewritten as work goes on; silent where standard error is no
-/// terminal. What takes more than some seconds has their number behind it, so that one sees that it
-/// goes on.
+/// What Progress writes where standard error is no terminal.
+enum class OffTerminal {
+  silent,
+  now_and_then  ///< of work that takes more than some seconds, a line every quarter of a minute
+};
+
+/// A line on standard error that is rewritten as work goes on. What takes more than some seconds has
+/// their number behind it, so that one sees that it goes on.
 class Progress {
  public:
-  explicit Progress(std::string what);
+  explicit Progress(std::string what, OffTerminal off_terminal = OffTerminal::silent);
   ~Progress();
-  void show(const std::string& state);
+  /// @param place  how far it is, which lines off a terminal have, too: "try 12"
+  void show(const std::string& state, const std::string& place = "");
 
  private:
   class Line;
   std::string what_;
-  std::unique_ptr<Line> line_;  ///< from the first show() on a terminal on
+  OffTerminal off_terminal_;
+  std::unique_ptr<Line> line_;  ///< from the first show() on, if anything is written
 };
 
 }  // namespace paged

@@ -280,6 +280,10 @@ TEST_F(BaselineTest, RefusesOtherSeedsSchedulesAndInstanceLists) {
   EXPECT_NE(seed.find("--seed 1, and this is 2"), std::string::npos) << seed;
   const std::string schedule = refusal(file, {.schedule = "random, seed 3"});
   EXPECT_NE(schedule.find("--schedule in-order"), std::string::npos) << schedule;
+  const std::string library = refusal(file, {.instances = kAsTheLibrarySays});
+  EXPECT_NE(library.find("is of stages, and this check is of a kernel from a library (--kernel)"),
+            std::string::npos)
+      << library;
   EXPECT_NE(refusal(file, {.probabilities = "f16"}).find("--probabilities"), std::string::npos);
   const std::string instances = refusal(file, {.instances = "all"});
   EXPECT_NE(instances.find("made with -DPAGED_INSTANCES small, and this is all"), std::string::npos)
@@ -297,25 +301,32 @@ TEST(JUnitTest, EscapesMarkupAndWhatXmlCannotHold) {
 
 TEST(JUnitTest, WritesSuitesTestsFailuresAndWhatWasLeftOut) {
   CheckResult right = result_named("reference", "a & b"), wrong = right, slow = right, held = right;
+  CheckResult worse = right;
   wrong.case_name = "c";
   wrong.verdict.held = false;
   wrong.verdict.message = "o[0] < 1\x01";
   slow.case_name = "d";
+  worse.case_name = "e";
+  worse.verdict = wrong.verdict;
   held.invariant = "alibi";
   held.backend = "cuda";
   held.expected = false;
   BaselineComparison comparison;
   comparison.changes = {{ChangeKind::worse, "counts", "", "", "", "", "atomics 0 -> 1", 2},
+                        {ChangeKind::worse, "result", "", "", "", "", "held before, and fails", 4},
                         {ChangeKind::better, "time", "", "", "", "", "faster", 0}};
   const std::string expected = R"xml(<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="paged check" tests="5" failures="3" errors="0" skipped="1">
-  <testsuite name="plain (cpu)" tests="3" failures="2" errors="0" skipped="0">
+<testsuites name="paged check" tests="6" failures="4" errors="0" skipped="1">
+  <testsuite name="plain (cpu)" tests="4" failures="3" errors="0" skipped="0">
     <testcase classname="plain.reference" name="a &amp; b"/>
     <testcase classname="plain.reference" name="c">
       <failure type="reference" message="o[0] &lt; 1\x01"/>
     </testcase>
     <testcase classname="plain.reference" name="d">
       <failure type="regression" message="atomics 0 -&gt; 1"/>
+    </testcase>
+    <testcase classname="plain.reference" name="e">
+      <failure type="regression" message="held before, and fails"/>
     </testcase>
   </testsuite>
   <testsuite name="plain (cuda)" tests="2" failures="1" errors="0" skipped="1">
@@ -328,7 +339,7 @@ TEST(JUnitTest, WritesSuitesTestsFailuresAndWhatWasLeftOut) {
   </testsuite>
 </testsuites>
 )xml";
-  EXPECT_EQ(junit_of_checks({right, wrong, slow, held},
+  EXPECT_EQ(junit_of_checks({right, wrong, slow, held, worse},
                             {{"no-race", "nobody watches", "plain", "cuda"}}, comparison, false),
             expected);
   const std::string timed = junit_of_checks({right}, {}, {}, true);

@@ -36,6 +36,19 @@ void add_choices(CLI::App& program, HuntOptions& options) {
   program.add_flag("--no-recipes", options.no_recipes, "leave others' recipes out");
 }
 
+/// A mutant to be guessed: nothing else is asked for.
+void add_quiz(CLI::App& program, HuntOptions& options) {
+  CLI::Option* const quiz =
+      program
+          .add_option("--quiz", options.quiz,
+                      "show what is reported of mutant number N, and not what its mistake is")
+          ->type_name("N")
+          ->check(CLI::Range(1, 1000000));
+  for (CLI::Option* const other : program.get_options())
+    if (other != quiz && other->get_name() != "--help") quiz->excludes(other);
+  program.add_flag("--answer", options.answer, "with --quiz: tell the mutant in full")->needs(quiz);
+}
+
 /// What is done with the results.
 void add_outputs(CLI::App& program, HuntOptions& options) {
   program
@@ -73,6 +86,7 @@ std::optional<HuntOptions> parse_hunt_options(const std::vector<std::string>& ar
   HuntOptions options;
   add_choices(program, options);
   add_outputs(program, options);
+  add_quiz(program, options);
   let_list_exclude_others(program);
   try {
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

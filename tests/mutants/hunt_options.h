@@ -12,6 +12,8 @@ struct HuntOptions {
   std::optional<std::string> json, invariant, case_name;
   std::optional<int> seeds_asked;
   int first_seed = 1;
+  std::optional<int> quiz;  ///< a mutant by number, whose name is not told
+  bool answer = false;      ///< but now it is
   bool list = false;
   bool no_mutants = false;
   bool no_recipes = false;

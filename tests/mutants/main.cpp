@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <iostream>
 
 namespace paged {
@@ -54,7 +55,7 @@ void check_names(const std::vector<std::string>& asked, const std::vector<std::s
     std::string near;
     for (const std::string& other : nearest_names(name, known))
       near += (near.empty() ? "; did you mean " : ", ") + other;
-    throw InputError("no mutant is named '" + name + "'" + near + (near.empty() ? "" : "?") +
+    throw InputError("no mutant is named '" + name + "'" + near + (near.empty() ? ";" : "?") +
                      " `paged mutants --list` shows all");
   }
 }
@@ -76,6 +77,25 @@ std::vector<Mutant> chosen_mutants(const HuntOptions& options) {
     std::erase_if(mutants,
                   [&](const Mutant& mutant) { return !contains(options.names, mutant.name); });
   return mutants;
+}
+
+/// A mutant that can be caught, by number: any number is one, and what it is doesn't show in it.
+Mutant mutant_of_quiz(int number) {
+  std::vector<Mutant> mutants = mutants_of_groups({});
+  std::erase_if(mutants, [](const Mutant& mutant) {
+    return !mutant.proof.empty() || *mutant.kernel->why_missing != '\0';
+  });
+  const auto place = [](const Mutant& mutant) { return std::hash<std::string>()(mutant.name); };
+  std::sort(mutants.begin(), mutants.end(),
+            [&](const Mutant& a, const Mutant& b) { return place(a) < place(b); });
+  return mutants.at(static_cast<std::size_t>(number - 1) % mutants.size());
+}
+
+int print_quiz(int number) {
+  const std::unique_ptr<Device> device = make_cpu_device();
+  HuntingGround ground;
+  std::cout << quiz_of(hunt_mutant(mutant_of_quiz(number), ground, *device), number);
+  return 0;
 }
 
 /// Group by group.
@@ -188,11 +208,16 @@ bool ledger_is_whole(const MutantReport& report) {
   return missing.empty();
 }
 
-int run(const HuntOptions& options) {
+int run(HuntOptions options) {
   if (options.invariant) find_invariant(*options.invariant);
   if (options.list) {
     print_names(mutants_of_groups(options));
     return 0;
+  }
+  if (options.quiz && !options.answer) return print_quiz(*options.quiz);
+  if (options.quiz) {
+    options.names = {mutant_of_quiz(*options.quiz).name};
+    options.no_recipes = true;
   }
   JsonFile json(options.json);
   // Before anything is hunted: a document that is not there is no result of hours.

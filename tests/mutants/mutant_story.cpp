@@ -2,6 +2,7 @@
 
 #include "reference/input_error.h"
 #include "tests/harness/input_file.h"
+#include "tests/harness/message_parts.h"
 #include "tests/harness/source_edit.h"
 #include "tests/harness/text_table.h"
 #include "tests/harness/wrapped_text.h"
@@ -86,6 +87,21 @@ std::string story_of(const HuntResult& result, HuntingGround& ground, Device& de
   if (!result.complaint.empty())
     text += wrapped("WRONG: it " + result.complaint, 0, text_columns());
   return text;
+}
+
+std::string quiz_of(const HuntResult& result, int number) {
+  Catch first = result.first;
+  const MessageParts parts = parts_of(first.message);
+  first.message = parts.found;
+  const std::string quiz = "--quiz " + std::to_string(number);
+  return wrapped("Quiz " + std::to_string(number) + ": one mistake is in " + result.mutant.source +
+                     ", or in a file that it includes.",
+                 0, text_columns()) +
+         "\n" + told(first, "Caught by ") +
+         wrapped("Which line, and what is wrong with it? `build/bin/paged mutants " + quiz +
+                     " --answer` tells" +
+                     (parts.cause.empty() ? "." : ", and so does the likely cause, left out here."),
+                 0, text_columns());
 }
 
 }  // namespace paged

@@ -30,6 +30,7 @@ struct CheckOptions {
   std::vector<std::string> cases;
   std::optional<std::string> probabilities;
   std::string seed = "1";
+  bool first = false;
   CheckReportOptions reports;
   FuzzOptions fuzz;
 };
@@ -56,6 +57,7 @@ CheckRequest request_of(const CheckOptions& options) {
   }
   if (options.probabilities)
     request.probabilities = scalar_type_named(*options.probabilities).value();
+  request.stops_at_first_failure = options.first;
   request.seed = whole_number("--seed", options.seed, std::numeric_limits<std::uint64_t>::max());
   return request;
 }
@@ -96,10 +98,31 @@ void print(const CheckRequest& request, const std::vector<CheckResult>& results,
   print_failures(std::cout, results, request.invariants.empty() ? Whole::simplest : Whole::each);
 }
 
-/// What is tried now, for the progress line.
-std::string text_of(const Stage& stage, const PlannedTry& planned) {
-  return stage.name + ", " + planned.invariant->id + ", " + planned.c.name();
-}
+/// Stages one after the other, up to the end that --first sets.
+struct StageChecks {
+  std::vector<CheckResult> results;
+  std::vector<NotTried> not_tried;
+  std::vector<NotTried> cut_off;  ///< what --first left out, as people are told of it
+  std::vector<std::pair<const Stage*, std::vector<CasesLeftOut>>> cases_left_out;
+};
+
+/// Says on standard error what is tried now. Off a terminal, only who has asked for a file waits for it
+/// without seeing anything.
+class TriesShown {
+ public:
+  explicit TriesShown(const CheckReportOptions& reports)
+      : progress_("checking", reports.json || reports.junit ? OffTerminal::now_and_then
+                                                            : OffTerminal::silent) {}
+  void building(const Stage& stage) { progress_.show(stage.name + ", building cases"); }
+  void trying(const Stage& stage, const PlannedTry& planned) {
+    progress_.show(stage.name + ", " + planned.invariant->id + ", " + planned.c.name(),
+                   "try " + std::to_string(++tries_));
+  }
+
+ private:
+  Progress progress_;
+  int tries_ = 0;
+};
 
 int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
   if (options.reports.recorded.counts)
@@ -122,11 +145,10 @@ int run_on_plugin(const CheckOptions& options, const CheckRequest& request) {
                        request.cases);
   PluginCheck check;
   {
-    Progress progress("checking");
-    progress.show(plugin.stage.name + ", building cases");
-    check = check_plugin(plugin, request, [&](const PlannedTry& planned) {
-      progress.show(text_of(plugin.stage, planned));
-    });
+    TriesShown shown(options.reports);
+    shown.building(plugin.stage);
+    check = check_plugin(plugin, request,
+                         [&](const PlannedTry& planned) { shown.trying(plugin.stage, planned); });
   }
   const bool no_worse = reports.write(json_of_checks(check.results, check.not_tried), check.results,
                                       check.not_tried, asked_for(request, false, false));
@@ -149,6 +171,27 @@ int fuzz_stages(const CheckOptions& options, const CheckRequest& request,
   return run_fuzz(options.fuzz, request, targets, options.reports.json, options.stage.to_repeat());
 }
 
+void check_stage(const Stage& stage, Device& device, const CheckRequest& request, TriesShown& shown,
+                 StageChecks& checks) {
+  shown.building(stage);
+  KernelUnderTest kernel(stage, device);
+  const CheckPlan plan = plan_checks(kernel, request);
+  const bool is_over = request.stops_at_first_failure && status_of(checks.results) != kAllHeld;
+  std::vector<CheckResult> results;
+  if (!is_over)
+    results = run_checks(kernel, plan, request.seed,
+                         [&](const PlannedTry& planned) { shown.trying(stage, planned); });
+  const std::vector<NotTried> cut_off = left_out_after(kernel, plan, results.size());
+  if (is_over)
+    checks.cut_off.push_back({title_of(stage), cut_off.front().reason});
+  else
+    checks.cut_off.insert(checks.cut_off.end(), cut_off.begin(), cut_off.end());
+  checks.cases_left_out.emplace_back(&stage, plan.cases_left_out);
+  for (const std::vector<NotTried>* left_out : {&plan.not_tried, &cut_off})
+    checks.not_tried.insert(checks.not_tried.end(), left_out->begin(), left_out->end());
+  checks.results.insert(checks.results.end(), results.begin(), results.end());
+}
+
 int run(const CheckOptions& options) {
   const CheckRequest request = request_of(options);
   if (options.plugin.file) return run_on_plugin(options, request);
@@ -166,33 +209,23 @@ int run(const CheckOptions& options) {
                        request.cases);
   std::optional<CountingScope> counting;
   if (options.reports.recorded.counts) counting.emplace(*device);
-  std::vector<CheckResult> results;
-  std::vector<NotTried> not_tried;
-  std::vector<std::pair<const Stage*, std::vector<CasesLeftOut>>> left_out;
+  StageChecks checks;
   {
-    Progress progress("checking");
-    for (const Stage* stage : stages) {
-      progress.show(std::string(stage->name) + ", building cases");
-      KernelUnderTest kernel(*stage, *device);
-      const CheckPlan plan = plan_checks(kernel, request);
-      left_out.emplace_back(stage, plan.cases_left_out);
-      not_tried.insert(not_tried.end(), plan.not_tried.begin(), plan.not_tried.end());
-      const auto of_stage = run_checks(kernel, plan, request.seed, [&](const PlannedTry& planned) {
-        progress.show(text_of(*stage, planned));
-      });
-      results.insert(results.end(), of_stage.begin(), of_stage.end());
-    }
+    TriesShown shown(options.reports);
+    for (const Stage* stage : stages) check_stage(*stage, *device, request, shown, checks);
   }
-  const bool no_worse =
-      reports.write(json_of_checks(results, not_tried), results, not_tried,
-                    asked_for(request, options.stage.stage == "all",
-                              !options.stage.unchecked && device->watches_accesses()));
+  const bool no_worse = reports.write(
+      json_of_checks(checks.results, checks.not_tried), checks.results, checks.not_tried,
+      asked_for(request, options.stage.stage == "all",
+                !options.stage.unchecked && device->watches_accesses()));
   if (!reports.takes_standard_output()) {
-    print(request, results, {});
-    for (const auto& [stage, cases] : left_out) print_left_out(std::cout, *stage, cases);
+    print(request, checks.results, checks.cut_off);
+    print_not_tried(std::cout, checks.cut_off, {});
+    for (const auto& [stage, cases] : checks.cases_left_out)
+      print_left_out(std::cout, *stage, cases);
     reports.print_changes();
   }
-  return no_worse ? status_of(results) : kSomethingFailed;
+  return no_worse ? status_of(checks.results) : kSomethingFailed;
 }
 
 }  // namespace
@@ -211,8 +244,12 @@ void add_check_command(CLI::App& program, int& status) {
   command->add_option("--seed", options->seed, "of the generated cases")
       ->type_name("N")
       ->capture_default_str();
+  command->add_flag("--first", options->first,
+                    "stop at the first invariant that fails, and explain it alone");
   options->reports.add_to(*command);
   options->fuzz.add_to(*command);
+  for (const char* option : {"--fuzz", "--baseline"})
+    command->get_option("--first")->excludes(command->get_option(option));
   command->callback([options, &status] { status = run(*options); });
 }
 

@@ -1,6 +1,7 @@
 #include "tests/paged/check_reports.h"
 
 #include "reference/input_error.h"
+#include "tests/harness/counted_noun.h"
 #include "tests/harness/junit_report.h"
 #include "tests/harness/one_line.h"
 #include "tests/harness/text_table.h"
@@ -14,6 +15,8 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace paged {
 namespace {
@@ -111,6 +114,39 @@ void print_change(const Change& change, int more) {
   std::cout << coloured(wrapped(one_line(text), 0, text_columns(), 2), colour);
 }
 
+/// Other output bits say little of each case: a line for each stage and backend.
+void print_other_bits(const std::vector<Change>& changes) {
+  struct Bits {
+    const Change* first = nullptr;
+    std::vector<std::pair<std::string, int>> cases;  ///< of each invariant
+    int all = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Bits> bits;
+  for (const Change& change : changes) {
+    if (change.kind != ChangeKind::other) continue;
+    Bits& of_stage = bits[{change.stage, change.backend}];
+    if (of_stage.first == nullptr) of_stage.first = &change;
+    if (of_stage.cases.empty() || of_stage.cases.back().first != change.invariant)
+      of_stage.cases.emplace_back(change.invariant, 0);
+    ++of_stage.cases.back().second;
+    ++of_stage.all;
+  }
+  for (const auto& [stage, of_stage] : bits) {
+    if (of_stage.all == 1) {
+      print_change(*of_stage.first, 0);
+      continue;
+    }
+    std::string text = std::string(name_of(ChangeKind::other)) + ": " + stage.first + ", " +
+                       stage.second + ": other output bits in " + counted(of_stage.all, "result") +
+                       " (cases:";
+    for (const auto& [invariant, count] : of_stage.cases)
+      text += (text.ends_with(':') ? " " : ", ") + invariant + " " + std::to_string(count);
+    text += "); the first: " + of_stage.first->invariant + ", case " + of_stage.first->case_name +
+            ": " + of_stage.first->text;
+    std::cout << wrapped(one_line(text), 0, text_columns(), 2);
+  }
+}
+
 }  // namespace
 
 void CheckReports::print_changes() const {
@@ -127,13 +163,14 @@ void CheckReports::print_changes() const {
   };
   for (const Change& change : comparison_.changes) ++seen[sort_of(change)];
   // What matters most stands first.
-  for (const ChangeKind kind : {ChangeKind::worse, ChangeKind::missing, ChangeKind::better,
-                                ChangeKind::added, ChangeKind::other})
+  for (const ChangeKind kind :
+       {ChangeKind::worse, ChangeKind::missing, ChangeKind::better, ChangeKind::added})
     for (const Change& change : comparison_.changes) {
       if (change.kind != kind) continue;
       const int count = std::exchange(seen[sort_of(change)], 0);
       if (count > 0) print_change(change, count - 1);
     }
+  print_other_bits(comparison_.changes);
 }
 
 }  // namespace paged

@@ -116,9 +116,66 @@ std::string remark_on(const CheckResult& result, const std::string& shown_cause)
   return shown.substr(0, shown.find("; "));
 }
 
-/// A line for each invariant: how many of its cases fail, and how its message begins.
-void print_list(std::ostream& stream, const std::vector<Group>& groups,
-                const std::string& shown_cause, std::size_t columns) {
+/// What a crash has to say without how many other findings there were.
+std::string crash_of(const Group& group) {
+  const std::string remark = remark_on(group.shown(), "");
+  return remark.substr(0, remark.find(" (and "));
+}
+
+/// A remark without its numbers: what crashes for one reason crashes at other addresses of other
+/// buffers in each case.
+std::string without_numbers(const std::string& remark) {
+  std::string text;
+  for (const char c : remark)
+    if (c < '0' || c > '9') text += c;
+  return text;
+}
+
+/// Groups that crash alike.
+struct AlikeCrashes {
+  std::string remark;  ///< of the first
+  bool same_numbers = true;
+  std::vector<std::string> invariants;
+};
+
+/// Takes out of `groups` those whose crashes differ in numbers alone, where there are so many that a
+/// line for each would hide the others.
+std::vector<AlikeCrashes> take_alike_crashes(std::vector<Group>& groups) {
+  std::map<std::string, AlikeCrashes> crashes;
+  const auto key_of = [](const Group& group) {
+    return group.shown().verdict.faulty ? without_numbers(crash_of(group)) : "";
+  };
+  for (const Group& group : groups) {
+    if (key_of(group).empty()) continue;
+    AlikeCrashes& alike = crashes[key_of(group)];
+    const std::string remark = crash_of(group);
+    if (alike.invariants.empty()) alike.remark = remark;
+    alike.same_numbers &= remark == alike.remark;
+    alike.invariants.push_back(group.invariant());
+  }
+  std::erase_if(crashes, [](const auto& one) { return one.second.invariants.size() < 3; });
+  std::erase_if(groups, [&](const Group& group) { return crashes.contains(key_of(group)); });
+  std::vector<AlikeCrashes> list;
+  for (auto& [key, alike] : crashes) list.push_back(std::move(alike));
+  return list;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// A line for each invariant: how many of its cases fail, and how its message begins; of those that
+/// crash alike, one for all.
+void print_list(std::ostream& stream, std::vector<Group> groups, const std::string& shown_cause,
+                std::size_t columns) {
+  stream << '\n'
+         << wrapped(std::string(groups.size() == 1 ? "This fails too" : "These fail too") +
+                        ", perhaps for the same reason; mend the one above first (--invariant ID "
+                        "tells one whole):",
+                    0, columns);
+  const std::vector<AlikeCrashes> crashes = take_alike_crashes(groups);
   const auto count_of = [](const Group& group) {
     return std::to_string(group.surprises()) + " of " + counted(group.tried(), "case");
   };
@@ -127,11 +184,6 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
     id_width = std::max(id_width, group.invariant().size());
     count_width = std::max(count_width, count_of(group).size());
   }
-  stream << '\n'
-         << wrapped(std::string(groups.size() == 1 ? "This fails too" : "These fail too") +
-                        ", perhaps for the same reason; mend the one above first (--invariant ID "
-                        "tells one whole):",
-                    0, columns);
   for (const Group& group : groups) {
     std::string row = "  " + group.invariant();
     row.append(2 + id_width + 2 - row.size(), ' ');
@@ -139,6 +191,11 @@ void print_list(std::ostream& stream, const std::vector<Group>& groups,
     row.append(2 + id_width + 2 + count_width + 2 - row.size(), ' ');
     stream << row << shortened(remark_on(group.shown(), shown_cause), columns - row.size()) << '\n';
   }
+  for (const AlikeCrashes& alike : crashes)
+    stream << wrapped(
+        std::to_string(alike.invariants.size()) + " end alike (" + joined(alike.invariants) + ")" +
+            (alike.same_numbers ? "" : ", each with other numbers") + ": " + alike.remark,
+        2, columns, 2);
 }
 
 /// The first failure that has a likely cause which can be the simplest one's, too; null if that has
@@ -220,13 +277,27 @@ void print_not_tried(std::ostream& stream, const std::vector<NotTried>& not_trie
     else
       same->first += ", " + what;
   };
+  std::map<std::string, std::vector<const NotTried*>> begun;  // by reason
   for (const NotTried& left_out : not_tried) {
-    if (left_out.cases_not_reached == 0) {
+    if (left_out.cases_not_reached == 0)
       add(left_out.invariant, left_out.reason);
-      continue;
+    else
+      begun[left_out.reason.substr(counted(left_out.cases_not_reached, "case").size() + 2)]
+          .push_back(&left_out);
+  }
+  constexpr std::size_t kFew = 3;
+  for (const auto& [reason, list] : begun) {
+    int cases = 0;
+    for (const NotTried* left_out : list) {
+      cases += left_out->cases_not_reached;
+      if (list.size() <= kFew)
+        add(left_out->invariant + " (" + counted(left_out->cases_not_reached, "case") + ")",
+            reason);
     }
-    const std::string cases = counted(left_out.cases_not_reached, "case");
-    add(left_out.invariant + " (" + cases + ")", left_out.reason.substr(cases.size() + 2));
+    if (list.size() > kFew)
+      add(counted(cases, "case") + " of " + counted(list.size(), "invariant") +
+              " (the column `cases` has how many of each)",
+          reason);
   }
   // Of one invariant's cases, one is left out for its type, one for its size, ...: a line for all.
   std::map<std::string, int> counts;

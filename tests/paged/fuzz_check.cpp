@@ -26,9 +26,9 @@ struct FuzzTotal {
 };
 
 FuzzTotal fuzz_all(const FuzzOptions& options, const CheckRequest& request,
-                   const std::vector<FuzzTarget>& targets) {
+                   const std::vector<FuzzTarget>& targets, OffTerminal off_terminal) {
   FuzzTotal total;
-  Progress progress("fuzzing");
+  Progress progress("fuzzing", off_terminal);
   FuzzRequest one;
   one.seed = request.seed;
   one.seconds = options.seconds.value() / static_cast<double>(targets.size());
@@ -121,7 +121,8 @@ int run_fuzz(const FuzzOptions& options, const CheckRequest& request,
                      "'; give each a file of its own");
   const OutputFile case_file(options.case_file);
   JsonFile json_file(json);
-  const FuzzTotal total = fuzz_all(options, request, targets);
+  const FuzzTotal total =
+      fuzz_all(options, request, targets, json ? OffTerminal::now_and_then : OffTerminal::silent);
   if (total.cases == 0 && total.refused > 0)
     throw InputError("none of " + std::to_string(total.refused) +
                      " random cases could be tried; ask for other invariants, or for more seconds");

@@ -97,6 +97,30 @@ TEST_F(CheckReportsTest, WhatGotWorseFailsAndIsListed) {
   EXPECT_EQ(wide.exit_status, 0) << "transactions are not recorded here: " << wide.out;
 }
 
+/// Other bits of many results are one line that counts them.
+TEST_F(CheckReportsTest, OtherBitsAreOneLine) {
+  const auto check_both = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"check", "--stage", "1", "--invariant",
+                                    "single-token,constant-value"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_paged(all);
+  };
+  ASSERT_EQ(check_both({"--json", file("base.json")}).exit_status, 0);
+  std::size_t results = 0;
+  edit("base.json", [&](json& report) {
+    for (json& result : report.at("results")) result.at("bits") = "0123456789abcdef";
+    results = report.at("results").size();
+  });
+  const ProcessResult other = check_both({"--baseline", file("base.json")});
+  EXPECT_EQ(other.exit_status, 0) << other.out;
+  const std::string said = std::regex_replace(other.out, std::regex("\n  +"), " ");  // not wrapped
+  EXPECT_NE(said.find("other output bits in " + std::to_string(results) +
+                      " results (cases: single-token "),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("\nother: "), said.rfind("\nother: ")) << said;
+}
+
 TEST_F(CheckReportsTest, WhatIsNotTriedIsListedAndASkippedTestAndWhatIsGoneAFailure) {
   const auto check_stage = [&](std::vector<std::string> more) {
     std::vector<std::string> all = {"check", "--stage", "1", "--unchecked"};

@@ -85,6 +85,27 @@ TEST_F(MutantsCommandTest, TellsOfOneMutantInFull) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " is missing in\n" << result.out;
 }
 
+/// The report alone, without what gives the mistake away; that on request.
+TEST_F(MutantsCommandTest, AQuizTellsTheAnswerOnRequestAlone) {
+  const ProcessResult asked = run_paged({"mutants", "--quiz", "3"});
+  const ProcessResult answered = run_paged({"mutants", "--quiz", "3", "--answer"});
+  EXPECT_EQ(asked.exit_status, 0) << asked.out << asked.err;
+  EXPECT_EQ(answered.exit_status, 0) << answered.out << answered.err;
+  const std::string name = answered.out.substr(0, answered.out.find(':'));
+  EXPECT_NE(run_paged({"mutants", "--list"}).out.find("\n" + name + " "), std::string::npos)
+      << name;
+  EXPECT_EQ(asked.out.find(name), std::string::npos) << asked.out;
+  for (const char* part : {"likely cause: ", "  + ", "what to do: "})
+    EXPECT_EQ(asked.out.find(part), std::string::npos) << asked.out;
+  const std::size_t caught = answered.out.find("Caught by ");
+  ASSERT_NE(caught, std::string::npos) << answered.out;
+  const std::string who = answered.out.substr(caught, answered.out.find('(', caught) - caught);
+  EXPECT_NE(asked.out.find(who), std::string::npos) << who << " is not in " << asked.out;
+  EXPECT_NE(asked.out.find("--quiz 3 --answer"), std::string::npos) << asked.out;
+  EXPECT_EQ(run_paged({"mutants", "--answer"}).exit_status, 2);
+  EXPECT_EQ(run_paged({"mutants", "--quiz", "3", "--mutant", "qk-page-le"}).exit_status, 2);
+}
+
 /// What is left out altogether is shown as such, and what catches a mutant later is told, too.
 TEST_F(MutantsCommandTest, TellsOfALostLineAndOfTheInvariantThatIsMeant) {
   const ProcessResult result = run_paged(

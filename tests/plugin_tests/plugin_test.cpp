@@ -16,6 +16,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -635,8 +636,16 @@ TEST_F(PluginTest, CasesThatWereNotTriedAreCounted) {
   EXPECT_NE(right.find("the first: kernel naive-c"), std::string::npos) << right;
   const std::string crashed = unwrapped(check({}, {"PAGED_TEST_DOES=reads_null"}).process.out);
   EXPECT_NE(crashed.find("1 of 21"), std::string::npos) << crashed;
-  EXPECT_NE(crashed.find("reference (20 cases), "), std::string::npos) << crashed;
-  EXPECT_NE(crashed.find("left out after the one before ended"), std::string::npos) << crashed;
+  EXPECT_TRUE(std::regex_search(
+      crashed, std::regex("[0-9]+ cases of 2[0-9] invariants \\(the column `cases` has how many of "
+                          "each\\): left out after the one before ended")))
+      << crashed;
+  // Of one or two invariants, by name.
+  const std::string two =
+      unwrapped(check({"--invariant", "reference"}, {"PAGED_TEST_DOES=reads_null"}).process.out);
+  EXPECT_NE(two.find("reference (20 cases): left out after the one before ended"),
+            std::string::npos)
+      << two;
 }
 
 // ---- misbehaviour -----------------------------------------------------------------------------
@@ -755,14 +764,78 @@ TEST_F(PluginTest, WhatForksOnAndOnDoesNotHoldTheTool) {
   }
 }
 
+/// Twenty crashes that differ in numbers alone are one line.
+TEST_F(PluginTest, CrashesThatAreAlikeAreOneLine) {
+  const std::string out = check({}, {"PAGED_TEST_DOES=writes_before_output"}).process.out;
+  EXPECT_LE(longest_line(out), 100U) << out;
+  const std::string said = unwrapped(out);
+  EXPECT_TRUE(
+      std::regex_search(said, std::regex("[12][0-9] end alike \\(reference, .*block-sparse\\), "
+                                         "each with other numbers: it wrote ")))
+      << out;
+  EXPECT_EQ(count_of("it wrote ", said), 3) << "the one told whole, and two lines: " << out;
+}
+
+// ---- --first ------------------------------------------------------------------------------------
+/// The first invariant that fails, alone, and after a cause nothing more.
+TEST_F(PluginTest, FirstStopsAtTheFirstFailure) {
+  const Check first = check({"--first"}, {"PAGED_TEST_DOES=tail_not_masked"});
+  EXPECT_EQ(first.process.exit_status, 1);
+  // What is too plain for a cause borrows it from the next one.
+  ASSERT_EQ(first.failures("reference").size(), 1U) << first.process.out;
+  EXPECT_EQ(first.failures().size(), 1 + first.failures("single-token").size());
+  EXPECT_EQ(first.failures().back(), first.report.at("results").back());
+  EXPECT_EQ(first.failures().back().at("cause"), "tail-not-masked");
+  EXPECT_EQ(count_of("\n  On case ", first.process.out), 1) << first.process.out;
+  EXPECT_NE(unwrapped(first.process.out).find("likely cause: the tail of the last page"),
+            std::string::npos)
+      << first.process.out;
+  EXPECT_TRUE(std::regex_match(first.reason_not_tried("reference"),
+                               std::regex("[0-9]+ cases?, left out after the first failure .*")));
+  EXPECT_EQ(first.reason_not_tried("determinism"), "left out after the first failure (--first)");
+}
+
+TEST_F(PluginTest, FirstStopsAfterThreeFailuresThatNothingExplains) {
+  const Check first = check({"--first"}, {"PAGED_TEST_DOES=truncates_probabilities"});
+  std::set<std::string> failed;
+  for (const json& failure : first.failures()) {
+    failed.insert(failure.at("invariant"));
+    EXPECT_EQ(failure.at("cause"), "");
+  }
+  EXPECT_EQ(failed, std::set<std::string>{"reference"}) << first.process.out;
+  EXPECT_EQ(first.failures().size(), 3U);
+  EXPECT_EQ(first.process.out.find("fails too"), std::string::npos) << first.process.out;
+}
+
+TEST_F(PluginTest, FirstStopsAtACrashAndChangesNothingForARightKernel) {
+  const Check crashed = check({"--first"}, {"PAGED_TEST_DOES=reads_null"});
+  EXPECT_EQ(crashed.process.exit_status, 1);
+  EXPECT_EQ(crashed.report.at("results").size(), 1U);
+  const Check right = check_quickly("right", {"--first"}, "reference,determinism");
+  const Check all = check_quickly("right", {}, "reference,determinism");
+  EXPECT_EQ(right.process.exit_status, 0);
+  EXPECT_EQ(right.report, all.report);
+  EXPECT_EQ(right.process.out, all.process.out);
+}
+
+TEST_F(PluginTest, ANaNCodeThatIsSkippedIsNamed) {
+  const Check check =
+      this->check({"--invariant", "fp8-scale"},
+                  {"PAGED_TEST_DOES=nan_skipped", "PAGED_TEST_LAYOUT=0", "PAGED_TEST_SCALAR=1"});
+  ASSERT_FALSE(check.failures().empty()) << check.process.out;
+  const std::string message = check.failures().front().at("message");
+  EXPECT_NE(message.find("code 127 of e4m3 is NaN"), std::string::npos) << message;
+  EXPECT_NE(message.find("searched with >"), std::string::npos) << message;
+}
+
 /// The list of what fails too has the access of a crash, and nothing of what follows it.
 TEST_F(PluginTest, ACrashInTheListIsItsAccessAlone) {
   const Check all = check({"--case", small_case()}, {"PAGED_TEST_DOES=prints_and_reads_null"});
   const std::string& out = all.process.out;
   const std::size_t list = out.find("fail too");
   ASSERT_NE(list, out.npos) << out;
-  EXPECT_NE(out.find("it read ", list), out.npos) << out;
-  EXPECT_EQ(out.find("; the last", list), out.npos) << out;
+  EXPECT_NE(unwrapped(out.substr(list)).find("it read "), out.npos) << out;
+  EXPECT_EQ(out.find("the last", list), out.npos) << out;
   EXPECT_NE(out.find("step 3 of 7"), out.npos) << out;
 }
 
@@ -779,6 +852,15 @@ TEST_F(PluginTest, WhatTakesLongCountsItsSecondsOnATerminal) {
   };
   EXPECT_TRUE(shows(2) || shows(3)) << result.out;
   EXPECT_FALSE(shows(0) || shows(1)) << result.out;
+}
+
+/// Where there is no terminal, who waits for a file is told now and then.
+TEST_F(PluginTest, WhatTakesLongSaysSoInLinesWhereAFileIsAskedFor) {
+  const Check slow = check_quickly("hangs", {"--time-limit", "4.3"});
+  EXPECT_TRUE(std::regex_match(
+      slow.process.err,
+      std::regex("paged: checking: test-kernel, reference, case \\(try 1, after [34] s\\)\n")))
+      << slow.process.err;
 }
 
 TEST_F(PluginTest, AKernelThatAlwaysHangsIsGivenUp) {
@@ -871,6 +953,9 @@ TEST_F(PluginTest, OptionsThatGoWithStagesOnlyAreRefused) {
   expect_refused(with({"--time-limit", "soon"}), {}, {"soon", "seconds"});
   expect_refused(with({"--time-limit", "0"}), {}, {"--time-limit", "0.01"});
   expect_refused(with({"--memory-limit", "-1"}), {}, {"--memory-limit", "-1"});
+  expect_refused(with({"--counts"}), {}, {"--counts", "--kernel", "leave it out"});
+  expect_refused(with({"--first", "--fuzz", "1"}), {}, {"--first", "--fuzz"});
+  expect_refused(with({"--first", "--baseline", "b.json"}), {}, {"--first", "--baseline"});
   expect_refused({"check", "--time-limit", "1"}, {}, {"--kernel"});
   expect_refused(with({"--invariant", "no-race"}), {}, {"no-race", "CPU machine"});
   expect_refused(with({"--invariant", "cache-write"}), {}, {"cache-write", "caches"});

@@ -103,7 +103,8 @@ class Attention {
     if (does("maximum_not_subtracted") && !logits.empty()) maximum = 0;
     const bool any = maximum > -std::numeric_limits<float>::infinity();
     const float sum = exponentiate(logits, maximum);
-    const bool is_nan = std::isnan(sum);  // fmax() ignores a NaN, and the sum does not
+    // fmax() ignores a NaN, and the sum does not.
+    const bool is_nan = std::isnan(sum) && !does("nan_skipped");
     write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
     a_.lse[row_] = any ? lse(maximum, sum) : is_nan ? sum : maximum;
     if (a_.maxima != nullptr) a_.maxima[row_] = maximum;

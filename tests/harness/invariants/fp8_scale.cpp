@@ -109,6 +109,20 @@ DecodeProblem codes_as_values(DecodeProblem problem) {
   return problem;
 }
 
+/// What a wrong sequence's code is, where it is no number: "; code 127 of e4m3 is NaN ..."; else "".
+std::string about_code(const DecodeProblem& problem, int seq, bool is_key) {
+  if (seq < 0) return "";
+  Tensor code(problem.cache(), {1});
+  code.data()[0] = static_cast<std::byte>(seq);
+  if (!std::isnan(code.read(0))) return "";
+  return "; code " + std::to_string(seq) + " of " + std::string(name_of(problem.cache())) +
+         " is NaN" +
+         (is_key
+              ? ", and so is its logit: a maximum that is searched with > or fmaxf skips it, and "
+                "NaN must reach the output"
+              : ", and must reach the output");
+}
+
 Verdict check_codes(KernelUnderTest& kernel, const DecodeProblem& given) {
   const DecodeProblem each = one_token_each(given);
   Verdict worst;
@@ -121,7 +135,8 @@ Verdict check_codes(KernelUnderTest& kernel, const DecodeProblem& given) {
     if (comparison.passed) continue;
     worst.held = false;
     worst.message = "where sequence s has code s as its only " +
-                    std::string(as_keys ? "key" : "value") + ", " + comparison.message;
+                    std::string(as_keys ? "key" : "value") + ", " + comparison.message +
+                    about_code(problem, comparison.seq, as_keys);
     return worst;
   }
   return worst;
@@ -170,7 +185,9 @@ Invariant fp8_scale() {
       "a scale dropped, used for the wrong cache or on the wrong side; NaN codes taken for "
       "numbers; the wrong one of the two formats",
       "The factors tell whose scale is wrong: if only the keys' factor changes something, it is "
-      "k_scale. In the second part the sequence's number is the code.",
+      "k_scale. In the second part the sequence's number is the code. Codes 127 and 255 of e4m3 "
+      "are "
+      "NaN, and a maximum that is searched with > skips them.",
       cases,
       refuses,
       check,
