@@ -13,10 +13,11 @@ std::string failure_heading(const FailureReport& report) {
 const char* const kPageHead =
     R"(# The invariants
 
-What every implementation of paged decode attention must keep, whoever wrote it and however it computes.
-Each is an object in one file of [tests/harness/invariants](../tests/harness/invariants); `paged check
---invariant ID` tries it, `paged explain ID` shows what stands here, and `paged check --first` stops at the first that fails. "Bit for bit" means that a difference of
-one bit is a defect; a bound is the one that [error_bounds.md](error_bounds.md) derives.
+What every implementation of paged decode attention must keep, whoever wrote it and however it
+computes. Each is an object in one file of [tests/harness/invariants](../tests/harness/invariants);
+`paged check --invariant ID` tries it, `paged explain ID` shows what stands here, and `paged check
+--first` stops at the first that fails. "Bit for bit" means that a difference of one bit is a
+defect; a bound is the one that [error_bounds.md](error_bounds.md) derives.
 
 The numbers are those of a run of the last stage on the CPU machine. This page is written by
 `paged explain --markdown`; a test fails where the two differ.
