@@ -10,10 +10,10 @@ namespace {
 
 void add_diagnosis(Verdict& verdict, KernelUnderTest& kernel) {
   const Suspect& suspect = *verdict.suspect;
-  const Diagnosis diagnosis =
-      diagnose_longest_too(kernel, suspect.problem, suspect.seq, suspect.head);
+  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
   verdict.message += "; " + diagnosis.text;
   verdict.cause = diagnosis.cause.id;
+  verdict.is_unexplained = diagnosis.is_unexplained();
   verdict.cause_shows_in_one_token = diagnosis.cause.shows_in_one_token;
   kernel.take_faults();  // those of the runs that recovered the weights were reported already
 }

@@ -32,6 +32,7 @@ struct Verdict {
   /// Id of the likely cause that the recovered weights point at; "" if they point at none.
   std::string cause = {};
   bool cause_shows_in_one_token = false;  ///< of a sequence (likely_cause.h)
+  bool is_unexplained = false;            ///< a cause was looked for, and there is none
   /// For explanations: the first wrong number, where there is one; what kind of finding the first
   /// is; which cache's unused slots were overwritten in the run that failed. Runs in another
   /// process (plugin.h) do not hand these over.

@@ -1,16 +1,23 @@
 #include "tests/harness/likely_cause.h"
 
+#include "tests/harness/coarse_accumulator.h"
+#include "tests/harness/coordinates.h"
+#include "tests/harness/message_parts.h"
 #include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/rounded_probabilities.h"
 #include "tests/harness/statistics_cause.h"
 #include "tests/harness/sum_over_warp.h"
+#include "tests/harness/token_hypotheses.h"
 #include "tests/harness/weight_evidence.h"
 #include "tests/harness/weight_patterns.h"
+#include "tests/harness/writing_cause.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <set>
 
 namespace paged {
 namespace {
@@ -77,6 +84,11 @@ KernelTraits traits_of(const KernelUnderTest& kernel) {
           stage.cache_layout == PAGED_TOKENS_THEN_HEADS, stage.features.partitions};
 }
 
+/// Whether some weight is far from what it must be.
+bool differs(const ExpectedWeights& expected, const ExpectedWeights& reference) {
+  return ((expected.weights - reference.weights).array().abs() > 8 * reference.bound.array()).any();
+}
+
 /// Whether one token at most weighs more than rounding does.
 bool is_one_token(const ExpectedWeights& expected) {
   return (expected.weights.array() > 8 * expected.bound.array()).count() < 2;
@@ -124,7 +136,45 @@ LikelyCause named(const MistakenProblem& mistake, const Evidence& e) {
   return either(mistakes);
 }
 
-LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
+std::string text_of(const Contradiction& contradiction) {
+  return contradiction.sentence.empty()
+             ? ""
+             : "by these weights alone " + contradiction.sentence + ", which " +
+                   place(contradiction.row.seq, contradiction.row.head) + " speaks against";
+}
+
+/// Of rows that are wrong in the same run, as many as are asked.
+constexpr int kMostRowsAsked = 6;
+
+/// A mistake that says nothing of this row, which then reads what nobody knows, and that explains
+/// the output of every row of which it says anything.
+LikelyCause cause_of_other_rows(const Evidence& e) {
+  const DecodeProblem& problem = e.problem;
+  int asked = 0;
+  std::set<std::string> tried;  // those that say something of this row have been, on its weights
+  for (const MistakenProblem& mistake :
+       mistaken_problems(problem, e.recovered.seq, e.recovered.head, e.kernel))
+    tried.insert(mistake.rule);
+  for (int seq = 0; seq < problem.num_seqs(); ++seq)
+    for (int head = 0; head < problem.num_heads; ++head) {
+      const OutputRow row{seq, head};
+      if (problem.seq_lens[seq] == 0 || e.run.is_right(row)) continue;
+      if (++asked > kMostRowsAsked) return {};
+      for (const MistakenProblem& mistake : mistaken_problems(problem, seq, head, e.kernel)) {
+        // One token has all the weight whatever its logit.
+        if (mistake.may_spare || (mistake.changes_logits && problem.seq_lens[seq] < 2) ||
+            tried.contains(mistake.rule) || !e.run.is_output_of(mistake, row).value_or(false))
+          continue;
+        tried.insert(mistake.rule);
+        if (!e.run.first_against(mistake.rule))
+          return cause_of(mistake, " (as " + place(seq, head) + " shows)");
+      }
+    }
+  return {};
+}
+
+LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic,
+                     Contradiction& contradiction) {
   if (e.is_right()) return {};
   if (LikelyCause cause = cause_of_plain_pattern(e); !cause.id.empty()) return of_table(cause, e);
   LikelyCause in_proportion;
@@ -134,14 +184,22 @@ LikelyCause cause_of(const Evidence& e, const StageArithmetic& arithmetic) {
         expected_weights(mistake.problem(), arithmetic, e.recovered.seq, e.recovered.head, e.slots);
     if (mistake.changes_logits && is_one_token(expected) && is_one_token(e.reference)) continue;
     if (e.are_explained_by(mistake.factor * expected.weights,
-                           std::max(1.0, mistake.factor) * expected.bound))
-      return named(mistake, e);
-    if (in_proportion.id.empty() && explain_proportions(e, expected))
+                           std::max(1.0, mistake.factor) * expected.bound)) {
+      const std::optional<OutputRow> against = e.run.first_against(mistake.rule);
+      if (!against) return named(mistake, e);
+      contradiction.note(mistake.sentence, *against);
+      continue;
+    }
+    if (in_proportion.id.empty() && mistake.changes_logits && differs(expected, e.reference) &&
+        explain_proportions(e, expected))
       in_proportion = cause_of(mistake, ", and weights are lost and the sum is wrong, too");
   }
   if (LikelyCause cause = cause_of_sum_over_warp(e); !cause.id.empty()) return cause;
-  const LikelyCause cause = cause_of_pattern(e, arithmetic);
-  return cause.sentence.empty() ? in_proportion : cause;
+  if (LikelyCause cause = cause_of_pattern(e, arithmetic, contradiction); !cause.sentence.empty())
+    return cause;
+  if (!in_proportion.id.empty()) return in_proportion;
+  if (LikelyCause cause = cause_of_other_rows(e); !cause.id.empty()) return cause;
+  return cause_of_foreign_weight(e);
 }
 
 /// Runs to recover weights, and numbers that the bounds of one mistake take.
@@ -160,11 +218,25 @@ LikelyCause cause_of_moved_logits(const Evidence& e, const StageArithmetic& arit
       continue;
     const ExpectedWeights expected = expected_weights(problem, arithmetic, seq, head, e.slots);
     if (agree(e.got(), expected.weights, 2 * expected.bound))
-      return cause_of(
-          mistake,
-          " (it moves all logits alike, so that the weights are right and the LSE is not)");
+      return cause_of(mistake, " (the weights are the same, and the LSE is not)");
   }
   return {};
+}
+
+/// Codes that are converted wrongly, too little for the weights to show it and enough for the output.
+LikelyCause cause_of_values(const Evidence& e) {
+  const OutputRow row{e.recovered.seq, e.recovered.head};
+  for (const MistakenProblem& mistake : mistaken_problems(e.problem, row.seq, row.head, e.kernel))
+    if (mistake.has_values && e.run.is_nearly_output_of(mistake, row) &&
+        !e.run.first_against(mistake.rule))
+      return cause_of(mistake);
+  return {};
+}
+
+/// Where weights are nearly right.
+LikelyCause cause_of_rounding(KernelUnderTest& kernel, const Evidence& e) {
+  if (LikelyCause cause = cause_of_coarse_accumulator(kernel, e); !cause.id.empty()) return cause;
+  return cause_of_rounded_probabilities(kernel, e);
 }
 
 /// Where the weights are right, what else was handed out may say more.
@@ -172,29 +244,53 @@ Diagnosis right_weights(KernelUnderTest& kernel, const Evidence& e,
                         const StatisticsCause& of_statistics) {
   LikelyCause cause = of_statistics.cause();
   if (cause.id.empty()) cause = cause_of_moved_logits(e, kernel.stage().arithmetic, of_statistics);
-  if (cause.id.empty()) cause = cause_of_rounded_probabilities(kernel, e);
+  if (cause.id.empty() && !of_statistics.output_is_right()) cause = cause_of_values(e);
+  if (cause.id.empty() && !of_statistics.output_is_right()) cause = cause_of_rounding(kernel, e);
   std::string text = head_text(e) + ": all weights are right";
-  if (of_statistics.only_lse_is_wrong()) {
-    text += "; the output is right; only the LSE is wrong";
-    return {cause.id.empty() ? text : text + "; likely cause: " + cause.sentence, cause};
+  const std::string statistics = of_statistics.wrong_statistics();
+  if (of_statistics.output_is_right() && !statistics.empty())
+    text += "; the output is right; only the " + statistics + " wrong";
+  if (!cause.id.empty()) return {text + "; likely cause: " + cause.sentence, cause};
+  if (of_statistics.output_is_right())
+    return {text + (statistics.empty() ? "" : ", and no known mistake explains it"), {}};
+  return {text + ", so look at the values, their dimensions and scale, and at what is written" +
+              (statistics.empty() ? "" : "; the " + statistics + " wrong, too"),
+          {}};
+}
+
+/// Unit vectors for values read token t in dimension t. Where other tokens are lost if dimension
+/// t + 1 has it, the weights that are read are those of one dimension each.
+LikelyCause cause_by_dimensions(KernelUnderTest& kernel, const Evidence& e) {
+  const DecodeProblem& p = e.problem;
+  // A merge of partitions may read what differs from run to run.
+  if (e.seq_len() > p.partition_size || tokens_dropped(e).empty()) return {};
+  const LabelledWeights moved = recover_labelled_weights(
+      kernel, p, e.slots.labels() + 1, [&](std::int64_t block, int kv_head, int offset) {
+        return kv_head == e.kv_head() ? e.slots.label(block, offset) + 1 : -1;
+      });
+  const int row = e.recovered.seq * p.num_heads + e.recovered.head;
+  bool are_others = false, is_one_lost = false;
+  for (int token = 0; token < e.seq_len(); ++token) {
+    if (!e.is_heavy(token)) continue;
+    const double weight = moved.got(row, token + 1);
+    are_others |= std::abs(weight - e.got()[token]) > e.reference.weights[token] / 2;
+    is_one_lost |= std::abs(weight) <= e.reference.bound[token];
   }
-  if (cause.id.empty())
-    return {text +
-                ", so look at the values, their dimensions and scale, at statistics, and at what "
-                "is written",
-            {}};
-  return {text + "; likely cause: " + cause.sentence, cause};
+  if (are_others && is_one_lost)
+    return {"value-dropped", "values are not added, of other tokens in other dimensions"};
+  return {};
 }
 
 LikelyCause cause_of_wrong_weights(KernelUnderTest& kernel, const Evidence& e,
-                                   const StatisticsCause& of_statistics) {
+                                   const StatisticsCause& of_statistics,
+                                   Contradiction& contradiction) {
   if (LikelyCause cause = of_statistics.of_output_elsewhere(); !cause.id.empty()) return cause;
   if (e.is_within_sequence())
     if (LikelyCause cause = of_statistics.of_maximum_beside_right_logits(); !cause.id.empty())
       return cause;
-  if (LikelyCause cause = cause_of_rounded_probabilities(kernel, e); !cause.id.empty())
-    return cause;
-  LikelyCause cause = cause_of(e, kernel.stage().arithmetic);
+  if (LikelyCause cause = cause_of_rounding(kernel, e); !cause.id.empty()) return cause;
+  LikelyCause cause = cause_of(e, kernel.stage().arithmetic, contradiction);
+  if (cause.sentence.empty()) cause = cause_by_dimensions(kernel, e);
   if (cause.id != "wrong-kv-head" || e.recovered.by_kv_head.size() == 0) return cause;
   // The weights say which values are read; the LSE, whether the keys lie there, too.
   Eigen::Index heaviest = 0;
@@ -227,37 +323,30 @@ Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int se
   const std::int64_t labels = SlotsOfSequence(problem, seq).labels();
   if (labels > kMostRuns * problem.head_size || labels * problem.seq_lens[seq] > kMostNumbers)
     return {"the weights of so large a case are not recovered; try a smaller one for the cause",
-            {}};
+            {},
+            false,
+            false};
   const StageArithmetic& arithmetic = kernel.stage().arithmetic;
-  const RecoveredWeights recovered = recover_weights(kernel, problem, seq, head);
   const DecodeOutputs outputs = kernel.run(problem, RunOptions::with_intermediates());
   const ReferenceAnswer answer = reference_answer(problem, arithmetic);
+  const WholeRun run(problem, outputs, answer, traits_of(kernel));
+  if (LikelyCause cause = cause_of_writing(kernel, run, {seq, head}); !cause.id.empty())
+    return {"likely cause: " + cause.sentence, cause};
+  const RecoveredWeights recovered = recover_weights(kernel, problem, seq, head);
   const Evidence evidence = gather_evidence(problem, arithmetic, recovered, traits_of(kernel),
-                                            multiples_of_reference(problem, outputs, answer));
+                                            multiples_of_reference(problem, outputs, answer), run);
   const StatisticsCause of_statistics(problem, outputs, answer, seq, head);
   if (evidence.is_right()) return right_weights(kernel, evidence, of_statistics);
-  Diagnosis diagnosis{most_wrong(evidence), cause_of_wrong_weights(kernel, evidence, of_statistics),
-                      true};
-  diagnosis.text += "; ";
-  if (diagnosis.cause.sentence.empty())
-    diagnosis.text += kUnexplainedWeights;
-  else
-    diagnosis.text += "likely cause: " + diagnosis.cause.sentence;
+  Contradiction contradiction;
+  Diagnosis diagnosis{most_wrong(evidence),
+                      cause_of_wrong_weights(kernel, evidence, of_statistics, contradiction), true};
+  if (diagnosis.cause.sentence.empty()) {
+    add_part(diagnosis.text, text_of(contradiction));
+    add_part(diagnosis.text, kUnexplainedWeights);
+  } else {
+    add_part(diagnosis.text, "likely cause: " + diagnosis.cause.sentence);
+  }
   return diagnosis;
-}
-
-Diagnosis diagnose_longest_too(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
-                               int head) {
-  const Diagnosis first = diagnose(kernel, problem, seq, head);
-  const auto& lengths = problem.seq_lens;
-  const auto longest =
-      static_cast<int>(std::max_element(lengths.begin(), lengths.end()) - lengths.begin());
-  if (!first.has_several_causes() || lengths[longest] == lengths[seq]) return first;
-  Diagnosis second = diagnose(kernel, problem, longest, head);
-  if (second.cause.id.empty() || second.has_several_causes()) return first;
-  second.text = "several mistakes have the weights of sequence " + std::to_string(seq) +
-                ", and sequence " + std::to_string(longest) + " tells them apart: " + second.text;
-  return second;
 }
 
 }  // namespace paged

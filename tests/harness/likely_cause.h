@@ -40,6 +40,10 @@ struct Diagnosis {
   std::string text;
   LikelyCause cause;
   bool weights_differ = false;  ///< from the reference's; false, too, where they were not recovered
+  bool was_looked_for = true;   ///< the cause; false: the case is too large for it
+
+  /// Whether no known mistake explains what was seen.
+  bool is_unexplained() const { return was_looked_for && cause.sentence.empty(); }
 
   /// Whether its sentence names several mistakes that have just these weights.
   bool has_several_causes() const { return cause.is_one_of_several; }
@@ -54,10 +58,5 @@ struct Diagnosis {
 /// kernel, whose faults the caller should then take and drop. Says so where the cache is too large
 /// for it.
 Diagnosis diagnose(KernelUnderTest& kernel, const DecodeProblem& problem, int seq, int head);
-
-/// The same. Where several mistakes have these weights, and those of the longest sequence tell them
-/// apart, it is about that one, and says so.
-Diagnosis diagnose_longest_too(KernelUnderTest& kernel, const DecodeProblem& problem, int seq,
-                               int head);
 
 }  // namespace paged

@@ -44,6 +44,14 @@ Eigen::VectorXd exponentials(const Eigen::VectorXd& logits, const Eigen::VectorX
   });
 }
 
+/// The exponentials that stay, over the sum, or over their own where that is 0. [seq_len]
+Eigen::VectorXd kept_of(const HeadAttention& attention, const Walk& walk, double sum) {
+  if (!(attention.sum > 0)) return {};
+  const Eigen::VectorXd kept =
+      exponentials(attention.logits, running_maxima(attention.logits, walk));
+  return kept / (sum > 0 ? sum : kept.sum());
+}
+
 /// By which all weights of one (sequence, head) are wrong where its sum is not rescaled.
 std::optional<double> factor_of_sum(const HeadAttention& attention, const Walk& walk) {
   if (!(attention.sum > 0)) return std::nullopt;
@@ -60,12 +68,15 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
   const Eigen::VectorXd right = exponentials(logits, maximum);
   const double right_sum = right.sum();
   for (const bool from_last : {false, true})
-    for (const int step : {1, e.problem.block_size, 16, 32, 64, 128, 256}) {
+    for (const int step :
+         {1, e.problem.block_size, 16, 32, 64, 128, 256, e.problem.partition_size}) {
       const Walk walk{step, from_last};
       const Eigen::VectorXd maxima = running_maxima(logits, walk);
       if (maxima == maximum) continue;
       const Eigen::VectorXd kept = exponentials(logits, maxima);
-      if (e.are_explained_by_tokens(kept / right_sum))
+      if (e.are_explained_by_tokens(kept / right_sum) &&
+          !e.run.first_against(
+              [&](OutputRow, const HeadAttention& its) { return kept_of(its, walk, its.sum); }))
         return {"accumulator-not-rescaled",
                 "the accumulator is not rescaled when the maximum rises: tokens before it weigh "
                 "exp(new maximum - old maximum) times too much" +
@@ -77,7 +88,9 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
                 "the sum is not rescaled when the maximum rises: tokens before it count "
                 "exp(new maximum - old maximum) times too much in the denominator" +
                     walk.text()};
-      if (e.are_explained_by_tokens(kept / kept.sum()))
+      if (e.are_explained_by_tokens(kept / kept.sum()) &&
+          !e.run.first_against(
+              [&](OutputRow, const HeadAttention& its) { return kept_of(its, walk, 0); }))
         return {"not-rescaled",
                 "neither the accumulator nor the sum is rescaled when the maximum rises: tokens "
                 "before it count exp(new maximum - old maximum) times too much" +

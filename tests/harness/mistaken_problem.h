@@ -24,7 +24,14 @@ struct MistakenProblem {
   CauseId cause;
   std::string sentence;  ///< what is wrong
   std::function<DecodeProblem()> problem;
-  double factor = 1;  ///< of all weights besides
+  /// What the mistake is, whatever the sequence and the head: those of another that have the same
+  /// rule must be explained, too.
+  std::string rule;
+  /// Of a rule that leaves a part open, such as which other sequence it is: (sequence, head)s may be
+  /// right, and of several mistakes with the rule one is enough.
+  bool may_spare = false;
+  double factor = 1;        ///< of all weights besides
+  bool has_values = false;  ///< of the problem: those that are read, so that they have the factor
   /// It changes what a token weighs, not which tokens there are: where one token has all the
   /// weight, many such mistakes give it to the same one by chance.
   bool changes_logits = true;
@@ -36,6 +43,7 @@ struct MistakenReading {
   std::string sentence;
   /// Puts into the sequence's pages of the caches what is read there by mistake.
   std::function<void(DecodeProblem& problem)> edit;
+  std::string rule = sentence;  ///< what the mistake is, whatever the sequence and the head
 };
 
 /// What two mistakes are that look alike where the row of a sequence has logical blocks for

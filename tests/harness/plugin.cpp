@@ -53,7 +53,7 @@ std::string field_of(double value) {
 double number_in(const std::string& field) { return std::strtod(field.c_str(), nullptr); }
 std::string field_of(bool value) { return value ? "1" : "0"; }
 
-constexpr std::size_t kVerdictFields = 10;
+constexpr std::size_t kVerdictFields = 11;
 /// Of all texts of a message: a kernel's own words can be long.
 constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;
 
@@ -67,7 +67,8 @@ Message message_of(const Verdict& v) {
           v.cause,
           v.record.bits,
           field_of(v.record.seconds),
-          field_of(v.cause_shows_in_one_token)};
+          field_of(v.cause_shows_in_one_token),
+          field_of(v.is_unexplained)};
 }
 
 /// Of a message that makes sense, as all that is taken out of one.
@@ -82,6 +83,7 @@ Verdict verdict_in(const Message& message) {
   verdict.cause = message.at(6);
   verdict.record = {message.at(7), number_in(message.at(8))};
   verdict.cause_shows_in_one_token = message.at(9) == "1";
+  verdict.is_unexplained = message.at(10) == "1";
   return verdict;
 }
 
@@ -115,7 +117,7 @@ bool is_hash_or_nothing(const std::string& field) {
 /// Of the first fields.
 std::string complaint_about_verdict(const Message& message) {
   if (message.size() < kVerdictFields) return wrong_count(message, std::to_string(kVerdictFields));
-  for (const std::size_t i : {0, 1, 9})
+  for (const std::size_t i : {0, 1, 9, 10})
     if (!is_flag(message[i])) return wrong_field(i, "flag");
   for (const std::size_t i : {2, 3, 8})
     if (!is_number(message[i])) return wrong_field(i, "number");

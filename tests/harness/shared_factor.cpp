@@ -68,6 +68,11 @@ class FactorMistakes {
         [](const MultipleOfReference& row) { return row.attention->sum; });
     add("sum-not-divided", "the weights are not divided by their sum",
         [](const MultipleOfReference& row) { return std::exp(row.attention->lse); });
+    add("sum-divided-twice", "the weights are divided by their sum twice",
+        [&p = p_](const MultipleOfReference& row) -> std::optional<double> {
+          if (row.attention->logits.size() > p.partition_size) return std::nullopt;
+          return 1 / row.attention->sum;  // each partition by its own, perhaps
+        });
     if (p_.sparsity.active()) left_out_tokens();
     slots_past_the_end();
     guards();

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace paged {
 
@@ -80,16 +81,31 @@ bool StatisticsCause::lse_is_right() const {
          Statistic{outputs_.lse[row_], attention().lse, answer_.bounds[row_].lse}.is_right();
 }
 
-bool StatisticsCause::only_lse_is_wrong() const {
-  if (outputs_.lse.empty() || lse_is_right() || !of_maximum().id.empty()) return false;
+bool StatisticsCause::output_is_right() const {
+  return is_output(row_, attention().output, answer_.bounds[row_].output);
+}
+
+std::string StatisticsCause::wrong_statistics() const {
   const ExpectedStatistics expected = expected_statistics(attention(), answer_.arithmetic);
   const HeadErrorBound& bound = answer_.bounds[row_];
-  if (!outputs_.sums.empty() && !Statistic{outputs_.sums[row_], expected.sum, bound.sum}.is_right())
-    return false;
-  if (!outputs_.logits.empty())
-    for (int token = 0; token < seq_len(); ++token)
-      if (!logit(token).is_right()) return false;
-  return is_output(row_, attention().output, bound.output);
+  std::vector<std::string> wrong;
+  const auto look_at = [&](const std::vector<float>& numbers, double reference, double allowed,
+                           const char* name) {
+    if (!numbers.empty() && !Statistic{numbers[row_], reference, allowed}.is_right())
+      wrong.emplace_back(name);
+  };
+  look_at(outputs_.lse, attention().lse, bound.lse, "LSE");
+  look_at(outputs_.maxima, expected.maximum, bound.maximum, "maximum");
+  look_at(outputs_.sums, expected.sum, bound.sum, "sum");
+  bool logits_are_right = true;
+  for (int token = 0; token < seq_len() && !outputs_.logits.empty(); ++token)
+    logits_are_right &= logit(token).is_right();
+  if (!logits_are_right) wrong.emplace_back("logits");
+  std::string text;
+  for (std::size_t i = 0; i < wrong.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < wrong.size() ? ", " : " and ") + wrong[i];
+  if (wrong.empty()) return "";
+  return text + (wrong.size() == 1 && logits_are_right ? " is" : " are");
 }
 
 LikelyCause StatisticsCause::of_output_elsewhere() const {
@@ -173,6 +189,10 @@ LikelyCause StatisticsCause::of_maximum() const {
 LikelyCause StatisticsCause::of_lse(const Statistic& lse) const {
   if (std::isnan(lse.got)) return {"lse-unwritten", "the LSE is NaN: is it written?"};
   if (LikelyCause cause = of_shift(lse); !cause.id.empty()) return cause;
+  if (lse.is(attention().maximum))
+    return {"lse-without-sum",
+            "the LSE is the maximum alone: the logarithm of the sum is not added"};
+  if (LikelyCause cause = of_one_partition(lse); !cause.id.empty()) return cause;
   if (lse.is(std::log(attention().sum)))
     return {"lse-without-maximum", "the LSE is the logarithm of the sum alone: the maximum, " +
                                        number(attention().maximum) + ", is not added"};
@@ -194,6 +214,22 @@ LikelyCause StatisticsCause::of_lse(const Statistic& lse) const {
   return {};
 }
 
+LikelyCause StatisticsCause::of_one_partition(const Statistic& lse) const {
+  const int size = problem_.partition_size;
+  const int last = (seq_len() - 1) / size * size;
+  if (last == 0) return {};
+  const auto is_of = [&](int first, int tokens) {
+    return lse.is(
+        attention().maximum +
+        std::log(
+            (attention().logits.segment(first, tokens).array() - attention().maximum).exp().sum()));
+  };
+  const bool is_of_last = is_of(last, seq_len() - last);
+  if (!is_of_last && !is_of(0, size)) return {};
+  return {"lse-of-one-partition", std::string("the LSE is that of the ") +
+                                      (is_of_last ? "last" : "first") + " partition, not of all"};
+}
+
 /// All logits, and so the LSE, are off by one number.
 LikelyCause StatisticsCause::of_shift(const Statistic& statistic) const {
   if (problem_.alibi_slopes.empty()) return {};
@@ -210,7 +246,11 @@ LikelyCause StatisticsCause::of_shift(const Statistic& statistic) const {
   if (off_by(-1)) return cause(-1, "minus one ALiBi slope", "seq_len");
   if (off_by(1)) return cause(1, "one ALiBi slope", "seq_len - 2");
   const int last = seq_len() - 1;
-  if (off_by(last)) return cause(last, std::to_string(last) + " ALiBi slopes", "the first token");
+  const auto slopes_text = [](int slopes) { return std::to_string(slopes) + " ALiBi slopes"; };
+  if (off_by(last)) return cause(last, slopes_text(last), "the first token");
+  const int past_end = seq_len() - problem_.shape().max_seq_len;
+  if (past_end < -1 && off_by(past_end))
+    return cause(past_end, slopes_text(past_end), "the longest sequence's end");
   return {};
 }
 

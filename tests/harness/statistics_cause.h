@@ -5,6 +5,8 @@
 
 #include <Eigen/Core>
 
+#include <string>
+
 namespace paged {
 
 /// What logits, maximum and LSE of one (sequence, head) say. What moves all logits of a head alike,
@@ -22,8 +24,10 @@ class StatisticsCause {
   /// A wrong maximum of right logits. It also makes weights wrong where exponentials leave their
   /// range, or where threads subtract different ones.
   LikelyCause of_maximum_beside_right_logits() const;
-  /// Whether the LSE is wrong, and nothing else that was handed out for this row, output included.
-  bool only_lse_is_wrong() const;
+  /// "LSE is", "maximum and sum are": which of LSE, maximum, sum and logits, as far as they were
+  /// handed out, are wrong; "" if none is.
+  std::string wrong_statistics() const;
+  bool output_is_right() const;
   /// The output that stands here where it, and not the LSE, is that of another (sequence, head).
   LikelyCause of_output_elsewhere() const;
   /// That keys and values, as the LSE shows, are those of KV head `other`; none if they aren't
@@ -41,6 +45,7 @@ class StatisticsCause {
   int seq_len() const { return problem_.seq_lens[seq_]; }
   Statistic logit(int token) const;
   LikelyCause of_lse(const Statistic& lse) const;
+  LikelyCause of_one_partition(const Statistic& lse) const;
   LikelyCause of_shift(const Statistic& statistic) const;
   LikelyCause of_maximum() const;
 

@@ -83,16 +83,21 @@ bool Evidence::are_explained_by_tokens(const Eigen::VectorXd& weights) const {
 
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
                          const RecoveredWeights& recovered, const KernelTraits& kernel,
-                         std::vector<MultipleOfReference> multiples) {
+                         std::vector<MultipleOfReference> multiples, const WholeRun& run) {
   SlotsOfSequence slots(problem, recovered.seq);
   ExpectedWeights reference =
       expected_weights(problem, arithmetic, recovered.seq, recovered.head, slots);
   const int kv_head = kv_head_of(recovered.head, problem.num_heads, problem.num_kv_heads);
   HeadAttention attention =
       attend(problem, gather(problem, recovered.seq, kv_head), recovered.seq, recovered.head);
-  return {
-      problem, recovered,           std::move(slots), std::move(reference), std::move(attention),
-      kernel,  std::move(multiples)};
+  return {problem,
+          recovered,
+          std::move(slots),
+          std::move(reference),
+          std::move(attention),
+          kernel,
+          std::move(multiples),
+          run};
 }
 
 }  // namespace paged

@@ -5,6 +5,7 @@
 #include "tests/harness/comparison.h"
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/recovered_weights.h"
+#include "tests/harness/whole_run.h"
 
 #include <cmath>
 #include <functional>
@@ -48,6 +49,7 @@ struct Evidence {
   HeadAttention attention;
   KernelTraits kernel;
   std::vector<MultipleOfReference> multiples;  ///< of the same run, this (sequence, head) included
+  const WholeRun& run;                         ///< the same run
 
   const Eigen::VectorXd& got() const { return recovered.weights; }
   int seq_len() const { return problem.seq_lens[recovered.seq]; }
@@ -89,6 +91,6 @@ struct Evidence {
 
 Evidence gather_evidence(const DecodeProblem& problem, const StageArithmetic& arithmetic,
                          const RecoveredWeights& recovered, const KernelTraits& kernel,
-                         std::vector<MultipleOfReference> multiples);
+                         std::vector<MultipleOfReference> multiples, const WholeRun& run);
 
 }  // namespace paged

@@ -4,6 +4,7 @@
 #include "tests/harness/missing_rescale.h"
 #include "tests/harness/mistaken_problem.h"
 #include "tests/harness/shared_factor.h"
+#include "tests/harness/token_hypotheses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,13 +50,6 @@ bool explain_proportions(const Evidence& e, const ExpectedWeights& expected) {
 }
 
 namespace {
-
-std::string list_of(const std::vector<int>& tokens) {
-  std::string text = tokens.size() == 1 ? "token " : "tokens ";
-  for (std::size_t i = 0; i < std::min<std::size_t>(tokens.size(), 4); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(tokens[i]);
-  return text + (tokens.size() > 4 ? ", ... (" + std::to_string(tokens.size()) + ")" : "");
-}
 
 /// Logits beyond these leave the range of exp() in f32.
 bool are_extreme(const HeadAttention& attention) {
@@ -146,7 +140,8 @@ LikelyCause values_read_elsewhere(const Evidence& e, bool layouts) {
   if (e.got().cwiseAbs().maxCoeff() == 0) return {};
   for (const MistakenReading& mistake :
        mistaken_readings(e.problem, e.recovered.seq, e.recovered.head, e.kernel))
-    if ((mistake.cause == "value-layout") == layouts && is_explained_by(mistake, e))
+    if ((mistake.cause == "value-layout" || mistake.cause == "values-of-other-tokens") == layouts &&
+        is_explained_by(mistake, e) && !e.run.first_against_reading(mistake.rule))
       return {mistake.cause, mistake.sentence};
   return {};
 }
@@ -160,7 +155,8 @@ LikelyCause other_kv_head(const Evidence& e) {
   std::string sentence = "the values are those of KV head " + std::to_string(heaviest);
   for (const MistakenReading& mistake :
        mistaken_readings(e.problem, e.recovered.seq, e.recovered.head, e.kernel))
-    if (mistake.cause == "value-strides" && is_explained_by(mistake, e))
+    if (mistake.cause == "value-strides" && is_explained_by(mistake, e) &&
+        !e.run.first_against_reading(mistake.rule))
       sentence += ", or " + mistake.sentence;
   return {"wrong-kv-head", sentence};
 }
@@ -169,108 +165,6 @@ LikelyCause one_factor(const Evidence& e) {
   if (!e.is_within_sequence()) return {};
   const auto factor = e.common_factor(0, e.seq_len());
   return factor ? cause_of_shared_factor(e, *factor) : LikelyCause{};
-}
-
-/// Whether tokens are just those heavy ones of some partitions, whole ones.
-bool is_partition_lost(const Evidence& e, const std::vector<int>& tokens) {
-  const int size = e.problem.partition_size;
-  if (size < 64 || e.seq_len() <= size) return false;
-  std::vector<int> partitions;
-  for (const int token : tokens)
-    if (partitions.empty() || partitions.back() != token / size) partitions.push_back(token / size);
-  std::size_t heavy = 0;
-  for (const int partition : partitions)
-    for (int t = partition * size; t < std::min((partition + 1) * size, e.seq_len()); ++t)
-      heavy += e.is_heavy(t) ? 1 : 0;
-  return tokens.size() > 1 && heavy == tokens.size();
-}
-
-/// Tokens that are left out while all others keep their proportions.
-LikelyCause tokens_dropped(const Evidence& e) {
-  std::vector<int> dropped;
-  double lost = 0, left_got = 0, left = 0;
-  for (int token = 0; token < e.seq_len(); ++token)
-    if (e.is_heavy(token) && std::abs(e.got()[token]) <= e.reference.bound[token]) {
-      dropped.push_back(token);
-      lost += e.reference.weights[token];
-    } else {
-      left_got += e.got()[token];
-      left += e.reference.weights[token];
-    }
-  if (dropped.empty() || left == 0 || !e.is_within_sequence()) return {};
-  const double factor = left_got / left;
-  for (int token = 0; token < e.seq_len(); ++token)
-    if (e.is_heavy(token) && std::abs(e.got()[token]) > e.reference.bound[token] &&
-        !e.has_ratio(token, factor))
-      return {};
-  const double total = e.reference.weights.sum();
-  std::string where = list_of(dropped);
-  const int partition = e.problem.partition_size;
-  if (dropped.size() == 1 && dropped[0] > 0 && dropped[0] % partition == 0)
-    where += ", the first of partition " + std::to_string(dropped[0] / partition) + ",";
-  const std::string is_or_are = dropped.size() == 1 ? " is" : " are";
-  if (is_partition_lost(e, dropped))
-    return {"partition-lost", "a partition is not merged: " + where + is_or_are + " lost"};
-  // The others keep their weights, or share those of the tokens that are left out.
-  if (std::abs(factor - 1) < std::abs(factor - total / left))
-    return {"value-dropped",
-            dropped.size() == 1
-                ? "the value of " + where + " is not added, though the denominator counts it"
-                : "the values of " + where + " are not added, though the denominator counts them"};
-  return {"token-dropped", where + is_or_are + " left out"};
-}
-
-LikelyCause tokens_doubled(const Evidence& e) {
-  std::vector<int> doubled, others;
-  if (!e.is_within_sequence()) return {};
-  for (int token = 0; token < e.seq_len(); ++token)
-    if (e.is_heavy(token)) (e.ratio(token) > 1.5 ? doubled : others).push_back(token);
-  if (doubled.empty() || others.empty()) return {};
-  const double factor = e.ratio(others.front());
-  for (int token : others)
-    if (std::abs(e.ratio(token) - factor) >
-        e.ratio_bound(token, factor) + e.ratio_bound(others.front(), factor))
-      return {};
-  for (int token : doubled)
-    if (std::abs(e.ratio(token) - 2 * factor) >
-        e.ratio_bound(token, 2 * factor) + 2 * e.ratio_bound(others.front(), factor))
-      return {};
-  return {"token-doubled",
-          list_of(doubled) + (doubled.size() == 1 ? " counts" : " count") + " twice"};
-}
-
-/// Whether the tokens of each group keep their proportions: each group has a factor of its own.
-template <typename GroupOf>
-bool is_explained_by_groups(const Evidence& e, int groups, GroupOf group_of) {
-  std::vector<double> got(groups), reference(groups);
-  for (int token = 0; token < e.seq_len(); ++token) {
-    got[group_of(token)] += e.got()[token];
-    reference[group_of(token)] += e.reference.weights[token];
-  }
-  Eigen::VectorXd expected = e.reference.weights;
-  Eigen::VectorXd bound = e.reference.bound;
-  double least = INFINITY, most = 0;
-  for (int token = 0; token < e.seq_len(); ++token) {
-    const int group = group_of(token);
-    const double factor = reference[group] == 0 ? 0 : got[group] / reference[group];
-    least = std::min(least, factor);
-    most = std::max(most, factor);
-    expected[token] *= factor;
-    bound[token] *= 2 * std::max(1.0, std::abs(factor));  // rounding, on both sides
-  }
-  return most - least > 0.02 * most && e.are_explained_by(expected, bound);
-}
-
-/// Right proportions within each partition, wrong ones between them.
-LikelyCause partitions_not_rescaled(const Evidence& e) {
-  const int size = e.problem.partition_size;
-  if (e.seq_len() <= size || !e.is_within_sequence()) return {};
-  const int partitions = (e.seq_len() + size - 1) / size;
-  if (!is_explained_by_groups(e, partitions, [&](int token) { return token / size; })) return {};
-  return {"partition-not-rescaled",
-          "within each partition of " + std::to_string(size) +
-              " tokens the proportions are right, between them they are not: a partition's result "
-              "is merged without rescaling it"};
 }
 
 /// Right proportions among the tokens of each warp, wrong ones between them: in a softmax of W
@@ -365,7 +259,9 @@ LikelyCause negative_weights(const Evidence& e) {
               " less than nothing: a logit that the softmax has not turned into a weight"};
 }
 
-LikelyCause foreign_weight(const Evidence& e) {
+}  // namespace
+
+LikelyCause cause_of_foreign_weight(const Evidence& e) {
   for (Eigen::Index label = e.seq_len(); label < e.got().size(); ++label) {
     if (std::abs(e.got()[label]) <= e.reference.bound[label]) continue;
     if (label < e.slots.own()) return {"tail-weighs", "slots past the end of the sequence weigh"};
@@ -376,21 +272,25 @@ LikelyCause foreign_weight(const Evidence& e) {
   return {};
 }
 
-}  // namespace
-
 LikelyCause cause_of_plain_pattern(const Evidence& e) {
   for (const auto pattern : {not_numbers, pages_of_values_elsewhere, other_kv_head, nothing_weighs})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};
 }
 
-LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmetic) {
+LikelyCause cause_of_pattern(const Evidence& e, const StageArithmetic& arithmetic,
+                             Contradiction& contradiction) {
   if (LikelyCause cause = one_factor(e); !cause.sentence.empty()) return cause;
   if (LikelyCause cause = other_pages_take_part(e, arithmetic); !cause.id.empty()) return cause;
+  for (const auto hypotheses : {tokens_dropped, tokens_doubled, partitions_out_of_proportion})
+    for (const Hypothesis& hypothesis : hypotheses(e))
+      if (const auto against = e.run.first_against(hypothesis.weights); !against)
+        return hypothesis.cause;
+      else
+        contradiction.note(hypothesis.cause.sentence, *against);
   for (const auto pattern :
-       {tokens_dropped, tokens_doubled, partitions_not_rescaled, warps_not_combined,
-        cause_of_missing_rescale, logits_in_f16, values_in_another_layout,
-        partition_outputs_transposed, negative_weights, foreign_weight})
+       {warps_not_combined, cause_of_missing_rescale, logits_in_f16, values_in_another_layout,
+        partition_outputs_transposed, negative_weights})
     if (LikelyCause cause = pattern(e); !cause.id.empty()) return cause;
   return {};
 }

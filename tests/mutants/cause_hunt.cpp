@@ -15,8 +15,7 @@ void look_at(const Invariant& invariant, const Case& c, std::uint64_t seed, Kern
   const bool is_spoilt = spoil_results(kernel.take_attributed_faults());
   if (verdict.held || !verdict.suspect || is_spoilt) return;
   const Suspect& suspect = *verdict.suspect;
-  const Diagnosis diagnosis =
-      diagnose_longest_too(kernel, suspect.problem, suspect.seq, suspect.head);
+  const Diagnosis diagnosis = diagnose(kernel, suspect.problem, suspect.seq, suspect.head);
   kernel.take_faults();
   const std::string& cause = diagnosis.cause.id;
   const bool has_several = diagnosis.has_several_causes();

@@ -16,6 +16,19 @@
 namespace paged {
 namespace {
 
+/// How many failures have a likely cause, by its id; "": those for which none was found.
+using Votes = std::map<std::string, int>;
+
+bool has_vote(const Verdict& verdict) { return !verdict.cause.empty() || verdict.is_unexplained; }
+
+Votes votes_of(std::vector<CheckResult>::const_iterator first,
+               std::vector<CheckResult>::const_iterator last) {
+  Votes votes;
+  for (auto r = first; r != last; ++r)
+    if (!r->as_expected() && has_vote(r->verdict)) ++votes[r->verdict.cause];
+  return votes;
+}
+
 /// The results of one stage and invariant.
 struct Group {
   std::vector<CheckResult>::const_iterator first, last;
@@ -27,21 +40,22 @@ struct Group {
     return static_cast<int>(
         std::count_if(first, last, [](const CheckResult& r) { return !r.as_expected(); }));
   }
-  /// The surprise that says most: the first with the likely cause that most of them have, else the
-  /// first.
+  /// The surprise that says most: the first with the likely cause that most of them have, or the
+  /// first without where even more were looked at in vain.
   const CheckResult& shown() const {
-    std::map<std::string, int> counts;
     const CheckResult* most = nullptr;
     const CheckResult* first_surprise = nullptr;
+    const Votes votes = votes_of(first, last);
+    const auto weight_of = [&](const Verdict& v) {
+      return std::pair(votes.at(v.cause), !v.cause.empty());
+    };
     for (auto r = first; r != last; ++r) {
       if (r->as_expected()) continue;
       if (first_surprise == nullptr) first_surprise = &*r;
-      if (!r->verdict.cause.empty()) ++counts[r->verdict.cause];
-    }
-    for (auto r = first; r != last; ++r)
-      if (!r->as_expected() && !r->verdict.cause.empty() &&
-          (most == nullptr || counts[r->verdict.cause] > counts[most->verdict.cause]))
+      if (has_vote(r->verdict) &&
+          (most == nullptr || weight_of(r->verdict) > weight_of(most->verdict)))
         most = &*r;
+    }
     return most != nullptr ? *most : *first_surprise;
   }
 };
@@ -199,14 +213,18 @@ void print_list(std::ostream& stream, std::vector<Group> groups, const std::stri
 }
 
 /// The first failure that has a likely cause which can be the simplest one's, too; null if that has
-/// one itself, or is a crash.
+/// one itself, or none that is known, if it is a crash, and if more failures have none than have this
+/// one.
 const CheckResult* witness_of(const std::vector<Group>& failed) {
   const Verdict& simplest = failed.front().shown().verdict;
-  if (!simplest.cause.empty() || simplest.faulty) return nullptr;
+  if (has_vote(simplest) || simplest.faulty) return nullptr;
+  Votes votes;
+  for (const Group& group : failed)
+    for (const auto& [cause, count] : votes_of(group.first, group.last)) votes[cause] += count;
   const bool is_of_one_token = failed.front().invariant() == "single-token";
   for (const Group& group : failed) {
     const CheckResult& shown = group.shown();
-    if (!shown.verdict.cause.empty() &&
+    if (!shown.verdict.cause.empty() && votes[shown.verdict.cause] >= votes[""] &&
         (!is_of_one_token || shown.verdict.cause_shows_in_one_token))
       return &shown;
   }

@@ -43,6 +43,8 @@ float from_fp8(unsigned code, int mantissa_bits, int bias, bool ieee) {
   if (ieee && exponent == 31)
     return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : std::nanf("");
   if (!ieee && (code & 0x7F) == 0x7F) return std::nanf("");
+  if (exponent == 0 && does("subnormals_read_as_0")) return 0;
+  if (does("bias_one_too_great")) ++bias;
   return sign * (exponent == 0 ? std::ldexp(fraction, 1 - bias)
                                : std::ldexp(1 + fraction, exponent - bias));
 }
@@ -83,6 +85,9 @@ void store(int type, void* base, std::int64_t i, float value) {
   if (type == PAGED_BF16) static_cast<std::uint16_t*>(base)[i] = to_bf16(value);
 }
 
+/// Tokens of a partition, in mistakes of kernels that have some.
+constexpr std::size_t kPartition = 512;
+
 // ---- attention ----------------------------------------------------------------------------------
 class Attention {
  public:
@@ -102,13 +107,15 @@ class Attention {
     for (const float logit : logits) maximum = std::fmax(maximum, logit);
     if (does("maximum_not_subtracted") && !logits.empty()) maximum = 0;
     const bool any = maximum > -std::numeric_limits<float>::infinity();
+    const float of_last = lse_of_last_partition(logits);
     const float sum = exponentiate(logits, maximum);
     // fmax() ignores a NaN, and the sum does not.
     const bool is_nan = std::isnan(sum) && !does("nan_skipped");
     write(any || is_nan ? logits : std::vector<float>{}, any || is_nan ? sum : 1);
     a_.lse[row_] = any ? lse(maximum, sum) : is_nan ? sum : maximum;
+    if (does("lse_of_last_partition") && any) a_.lse[row_] = of_last;
     if (a_.maxima != nullptr) a_.maxima[row_] = maximum;
-    if (a_.sums != nullptr) a_.sums[row_] = sum;
+    if (a_.sums != nullptr) a_.sums[row_] = does("sum_a_little_too_great") ? sum * 1.001F : sum;
   }
 
  private:
@@ -116,7 +123,15 @@ class Attention {
     if (does("lse_by_log2")) return maximum + std::log2(sum);
     if (does("lse_in_base_2")) return (maximum + std::log(sum)) / std::log(2.0F);
     if (does("lse_lacks_maximum")) return std::log(sum);
+    if (does("lse_lacks_sum")) return maximum;
     return maximum + std::log(sum);
+  }
+  static float lse_of_last_partition(const std::vector<float>& logits) {
+    double sum = 0;
+    for (std::size_t t = logits.empty() ? 0 : (logits.size() - 1) / kPartition * kPartition;
+         t < logits.size(); ++t)
+      sum += std::exp(static_cast<double>(logits[t]));
+    return static_cast<float>(std::log(sum));
   }
 
   /// Turns logits into exponentials, and returns their sum. With a mistake, those of an online
@@ -131,6 +146,11 @@ class Attention {
     float running = -std::numeric_limits<float>::infinity();
     float sum = 0;
     for (std::size_t token = 0; token < logits.size(); ++token) {
+      if (does("exponential_to_base_2")) {
+        sum += std::exp2(logits[token] - maximum);
+        logits[token] = std::exp2(logits[token] - maximum);
+        continue;
+      }
       if (token % step == 0)
         for (std::size_t i = token; i < std::min(token + step, logits.size()); ++i)
           running = std::fmax(running, logits[i]);
@@ -160,6 +180,7 @@ class Attention {
   int num_tokens() const {
     const int seq_len = a_.seq_lens[seq_];
     if (does("last_token_dropped")) return std::max(seq_len - 1, 0);
+    if (does("length_of_next_sequence")) return a_.seq_lens[(seq_ + 1) % a_.num_seqs];
     if (does("one_token_too_many")) return seq_len + 1;
     if (!does("tail_not_masked")) return seq_len;
     return (seq_len + a_.block_size - 1) / a_.block_size * a_.block_size;
@@ -168,6 +189,10 @@ class Attention {
   std::int64_t block_of(int token, bool of_keys) const {
     const int page = token / a_.block_size;
     if (does("table_ignored") || (of_keys && does("table_ignored_for_keys"))) return page;
+    if (does("rows_as_wide_as_own_pages"))
+      return a_.block_tables[std::int64_t{seq_} *
+                                 ((a_.seq_lens[seq_] + a_.block_size - 1) / a_.block_size) +
+                             page];
     const int seq = does("row_of_next_sequence") ? std::min(seq_ + 1, a_.num_seqs - 1) : seq_;
     return a_.block_tables[std::int64_t{seq} * a_.max_num_blocks_per_seq + page];
   }
@@ -181,7 +206,8 @@ class Attention {
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? key_place(offset, dim)
                                       : offset * key_token_stride() + dim;
-    return a_.k_scale * load(a_.cache, a_.key_cache, block + in_block);
+    const float k_scale = does("divides_by_k_scale") ? 1 / a_.k_scale : a_.k_scale;
+    return k_scale * load(a_.cache, a_.key_cache, block + in_block);
   }
 
   std::int64_t key_token_stride() const {
@@ -207,9 +233,11 @@ class Attention {
   }
 
   float value(int token, int dim) const {
+    if (does("values_of_next_token")) token = std::min(token + 1, num_tokens() - 1);
     const std::int64_t block =
         block_of(token, false) * a_.value_block_stride + kv_head_ * a_.value_head_stride;
-    const int offset = token % a_.block_size;
+    const int offset = does("values_backwards_in_page") ? a_.block_size - 1 - token % a_.block_size
+                                                        : token % a_.block_size;
     const std::int64_t in_block = a_.cache_layout == PAGED_CLASSIC
                                       ? dim * a_.block_size + offset
                                       : offset * value_token_stride() + dim;
@@ -234,11 +262,17 @@ class Attention {
       const int dims = does("dot_lacks_last_dimensions") ? a_.head_size - 8 : a_.head_size;
       for (int dim = 0; dim < dims && chosen; ++dim)
         dot += load(a_.scalar, a_.query, query + dim) * key(token, dim);
-      const float bias = a_.alibi_slopes == nullptr
-                             ? 0
-                             : a_.alibi_slopes[head_] * static_cast<float>(token - (seq_len - 1));
-      const float logit = scale * dot + bias;
-      if (chosen)
+      const float bias =
+          a_.alibi_slopes == nullptr
+              ? 0
+              : a_.alibi_slopes[head_] * static_cast<float>(token - (end_of_positions(token) - 1));
+      const float logit =
+          (does("scale_of_head_size") ? 1 / std::sqrt(static_cast<float>(a_.head_size)) : scale) *
+              dot +
+          bias;
+      const bool is_lost = does("first_token_of_later_partitions_lost") && token > 0 &&
+                           token % static_cast<int>(kPartition) == 0;
+      if (chosen && !is_lost)
         logits[static_cast<std::size_t>(token)] =
             does("rounds_logits") ? static_cast<float>(static_cast<_Float16>(logit)) : logit;
       if (a_.logits != nullptr && token < seq_len)
@@ -247,18 +281,34 @@ class Attention {
     return logits;
   }
 
+  /// Behind the token from which the ALiBi distance is counted.
+  int end_of_positions(int token) const {
+    const int seq_len = a_.seq_lens[seq_], size = static_cast<int>(kPartition);
+    if (does("alibi_from_end_of_partition")) return std::min((token / size + 1) * size, seq_len);
+    return does("alibi_from_longest") ? a_.max_seq_len : seq_len;
+  }
+
   void write(const std::vector<float>& weights, float sum) const {
     if (does("sum_not_divided")) sum = 1;
+    if (does("one_row_unwritten") && seq_ == a_.num_seqs - 1 && head_ == 1) return;
     const bool is_lost = does("keys_wrong_and_one_token_lost") && weights.size() == 1;
     const int head = does("output_of_next_head") ? (head_ + 1) % a_.num_heads : head_;
     const std::int64_t row = std::int64_t{seq_} * a_.num_heads + head;
     for (int dim = 0; dim < a_.head_size; ++dim) {
       float output = 0;
-      for (std::size_t token = 0; token < weights.size(); ++token)
+      for (std::size_t token = 0; token < weights.size(); ++token) {
+        const std::size_t last_partition = (weights.size() - 1) / kPartition * kPartition;
+        if (does("last_partition_not_merged") && last_partition > 0 && token >= last_partition)
+          continue;
         if (weights[token] != 0) output += weights[token] * value(static_cast<int>(token), dim);
+        if (does("output_added_up_in_f16"))
+          output = static_cast<float>(static_cast<_Float16>(output));
+      }
       if (does("output_a_little_too_great")) output *= 1.0001F;
       store(a_.scalar, a_.output, row * a_.head_size + dim, is_lost ? 0 : output / sum);
     }
+    if (does("element_of_row_before_overwritten") && head > 0)
+      store(a_.scalar, a_.output, row * a_.head_size - 1, 0);
   }
 
   const paged_decode_args& a_;
@@ -336,13 +386,13 @@ std::string message_of(const std::vector<std::string>& fields) {
 
 /// Of which nothing, or not all, can be believed.
 void write_messages() {
-  const std::vector<std::string> verdict = {"1", "0", "0x0p+0", "0x0p+0", "",
-                                            "",  "",  "",       "0x0p+0", "0"};
+  const std::vector<std::string> verdict = {"1", "0", "0x0p+0", "0x0p+0", "", "",
+                                            "",  "",  "0x0p+0", "0",      "0"};
   if (does("writes_garbage")) write_to_all_files(std::string(5000, 'A'));
   if (does("writes_a_long_field")) {
     std::vector<std::string> fields = verdict;
-    fields.resize(14, "0x0p+0");
-    fields[12].assign(1 << 20, 'B');
+    fields.resize(15, "0x0p+0");
+    fields[13].assign(1 << 20, 'B');
     write_to_all_files(message_of(fields));
   }
   if (does("writes_an_end")) write_to_all_files(message_of({}));
