@@ -63,8 +63,8 @@ class Device {
   /// What checked execution has found since the last call. Always empty on a GPU.
   virtual std::vector<Finding> take_findings() = 0;
 
-  /// From here on launches of checked kernels are counted, or no longer. Only the CPU machine counts;
-  /// it starts without.
+  /// From here on launches of checked kernels are counted, or no longer. Only the CPU machine
+  /// counts; it starts without.
   virtual void switch_counting(bool /*on*/) {}
   /// What was counted since the last call. It does not depend on the number of workers.
   virtual LaunchCounts take_counts() { return {}; }

@@ -23,8 +23,8 @@ constexpr double kAnything = 1e30;
 /// Bound on the relative error after n roundings (Higham, lemma 3.1).
 double gamma(double n) { return n * kUnit / (1 - n * kUnit); }
 
-/// Additions that round on the way of one term when `lanes` take n terms in turn, `run` at a time: a
-/// chain in each lane, then a tree. Never more than there are other terms: adding zero is exact.
+/// Additions that round on the way of one term when `lanes` take n terms in turn, `run` at a time:
+/// a chain in each lane, then a tree. Never more than there are other terms: adding zero is exact.
 double additions(double n, int lanes, int run = 1) {
   const double on_the_way = std::ceil(std::ceil(n / run) / lanes) * run +
                             std::ceil(std::log2(static_cast<double>(lanes)));
@@ -197,8 +197,8 @@ void bound_statistics(const HeadAttention& attention, const StageArithmetic& ari
   bound.lse = relative < 1 ? (logarithm - std::log1p(-relative)) * (1 + 4 * kUnit)
                            : std::numeric_limits<double>::infinity();
   if (arithmetic.subtracts_maximum) bound.maximum = bound_maximum(attention, bound.logits);
-  // The sum itself has the error of what was subtracted besides, in all terms but the greatest, which
-  // is exp(0).
+  // The sum itself has the error of what was subtracted besides, in all terms but the greatest,
+  // which is exp(0).
   if (arithmetic.exp_of_zero_is_one && arithmetic.subtracts_maximum && clear >= 0) {
     const Eigen::VectorXd exponentials =
         bound_exponentials(attention, bound.logits, arithmetic, clear, bound.logits[clear]);

@@ -7,8 +7,8 @@
 
 namespace paged {
 
-/// Lanes of one warp in a row: lane i accesses `bytes` bytes at begin + i * stride. begin and stride
-/// are multiples of bytes.
+/// Lanes of one warp in a row: lane i accesses `bytes` bytes at begin + i * stride. begin and
+/// stride are multiples of bytes.
 struct LaneRow {
   std::int64_t begin = 0;  ///< bytes from the allocation's start
   int lanes = 32;

@@ -8,8 +8,8 @@ namespace paged {
 
 struct Stage;
 
-/// Operations of each step: additions, subtractions, multiplications, divisions and exponentials, one
-/// each, a fused multiply-add two.
+/// Operations of each step: additions, subtractions, multiplications, divisions and exponentials,
+/// one each, a fused multiply-add two.
 struct Flops {
   std::uint64_t qk = 0;
   std::uint64_t softmax = 0;
@@ -33,9 +33,9 @@ struct Flops {
 /// once for each query head, belongs to that, too.
 ///
 /// A formula, not a count: the CPU machine sees accesses, not arithmetic. It leaves out what is no
-/// part of attention but of how it is done: conversions, comparisons, addresses, sums over lanes and
-/// warps, slots that are masked; and the scales of 8-bit caches and ALiBi's biases, a few operations
-/// a token.
+/// part of attention but of how it is done: conversions, comparisons, addresses, sums over lanes
+/// and warps, slots that are masked; and the scales of 8-bit caches and ALiBi's biases, a few
+/// operations a token.
 Flops flops_of(const Stage& stage, const CallShape& call);
 
 }  // namespace paged

@@ -20,8 +20,8 @@ constexpr bool v060_takes_v1(const DecodeShape& shape) {
 /// nearer of the two, unmeasured.
 ///
 /// V1 where there is one partition: a second kernel costs more than it brings. Else 16-bit caches
-/// take V1 where more than 512 blocks fill the GPU, up to 4096 tokens: past them V1's logits take so
-/// much of the memory that shared memory and the L1 cache divide between them that V2 is faster.
+/// take V1 where more than 512 blocks fill the GPU, up to 4096 tokens: past them V1's logits take
+/// so much of the memory that shared memory and the L1 cache divide between them that V2 is faster.
 ///
 /// 8-bit caches take V2 wherever there are two partitions, and with one where blocks are many: nvcc
 /// 13 gives V1 83 registers a thread and V2 79, so that five and six blocks share a multiprocessor.

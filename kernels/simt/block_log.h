@@ -7,8 +7,8 @@
 
 namespace paged::simt {
 
-/// The first access of its kind of a block to these bytes of a cell (race_cell.h), since the block's
-/// last atomic.
+/// The first access of its kind of a block to these bytes of a cell (race_cell.h), since the
+/// block's last atomic.
 struct LoggedAccess {
   std::uintptr_t cell;    ///< address / kCellBytes
   std::uintptr_t pc;      ///< return address, as in Access

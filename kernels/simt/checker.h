@@ -91,8 +91,8 @@ class AccessChecker {
   void check_instruction(Worker& worker, const Access& access, std::size_t alignment) {
     check_thoroughly(worker, access, alignment, access.pc);
   }
-  /// The same for an operation of the machine, which may touch several variables; the access's pc is
-  /// that of the call.
+  /// The same for an operation of the machine, which may touch several variables; the access's pc
+  /// is that of the call.
   void check_thoroughly(Worker& worker, const Access& access, std::size_t alignment) {
     check_thoroughly(worker, access, alignment, kNoInstruction);
   }

@@ -287,8 +287,8 @@ void AccessCounter::at_warp_operation(Worker& worker, const Fiber& one, unsigned
   if (!on_) return;
   const UncheckedScope unchecked;
   if (is_shuffle) ++counts_[number_of({one.pc, one.phase, CountedEvent::shuffle, 0})].shuffles;
-  // Lanes that have exited did not meet the others here: what they did last may belong with what the
-  // others are still to do.
+  // Lanes that have exited did not meet the others here: what they did last may belong with what
+  // the others are still to do.
   if (lanes == worker.warps[static_cast<std::size_t>(one.warp)].existing)
     return count_warp(one.warp);
   const std::uint32_t meeting = number_of({one.pc, one.phase, CountedEvent::meeting, 0});

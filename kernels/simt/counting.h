@@ -2,8 +2,8 @@
 //
 // Each access is logged with its place in the code. When the lanes of a warp are together for
 // certain (a barrier, a warp operation of all its lanes, the end of the block), the log is grouped
-// into instructions of the warp (lane_grouping.h) and counted. The log takes 16 bytes an access of a
-// block between two such points.
+// into instructions of the warp (lane_grouping.h) and counted. The log takes 16 bytes an access of
+// a block between two such points.
 #pragma once
 #include "kernels/counts.h"
 #include "kernels/simt/access.h"

@@ -1,7 +1,7 @@
 // Data races in global memory, within a block and between blocks of one launch.
 //
-// Every write and atomic is watched, but not every read: caches are read in their millions, and what
-// nobody writes cannot race. A launch first runs with its writes watched, and takes note which
+// Every write and atomic is watched, but not every read: caches are read in their millions, and
+// what nobody writes cannot race. A launch first runs with its writes watched, and takes note which
 // allocations it reads and which it writes. If it does both to one, everything that it wrote is put
 // back as it was and it runs again, with the reads of those allocations watched, too.
 //

@@ -1,9 +1,9 @@
 // Which accesses of a warp's lanes were one instruction of the warp.
 //
 // The machine runs one lane after the other, so what is known is what each lane did, in its own
-// order. A GPU runs the lanes together, and lanes that took different ways come together again where
-// the ways meet. What belongs together is found from the lanes' sequences of sites (places in the
-// code) alone, and so depends neither on the schedule nor on the number of workers:
+// order. A GPU runs the lanes together, and lanes that took different ways come together again
+// where the ways meet. What belongs together is found from the lanes' sequences of sites (places in
+// the code) alone, and so depends neither on the schedule nor on the number of workers:
 //
 //   1. What all sequences begin with in common is done together.
 //   2. Then a site that every lane passes equally often, the rarest one (an outer loop's before an
@@ -14,10 +14,10 @@
 //   3. Where no site is passed equally often by all lanes, the one that most lanes pass takes its part:
 //      loops that some lanes leave earlier.
 //
-// What this gets wrong: lanes that skip different iterations of a loop in which no access, barrier or
-// warp operation is common to all lanes, or in which none skips the first iteration and all skip
-// one after each that they do not. Their n-th passes are taken for one, so that requests come out too few; the sectors
-// come out right unless lanes of different iterations share some.
+// What this gets wrong: lanes that skip different iterations of a loop in which no access, barrier
+// or warp operation is common to all lanes, or in which none skips the first iteration and all skip
+// one after each that they do not. Their n-th passes are taken for one, so that requests come out
+// too few; the sectors come out right unless lanes of different iterations share some.
 #pragma once
 #include "kernels/simt/warp_access.h"
 
@@ -67,8 +67,8 @@ class LaneGrouping {
   std::vector<Passes> count_passes(const Segment& segment);
   /// `whole`: the segment with what its pieces begin with in common.
   std::uint32_t choose_anchor(const Segment& segment, const Segment& whole);
-  /// Whether a site is in the loop that the anchor is in, and passed in each of its iterations while
-  /// the anchor is passed only in some.
+  /// Whether a site is in the loop that the anchor is in, and passed in each of its iterations
+  /// while the anchor is passed only in some.
   static bool takes_place_of(const Segment& segment, const Segment& whole, const Passes& other,
                              const Passes& anchor);
 

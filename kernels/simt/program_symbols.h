@@ -53,8 +53,8 @@ struct ThreadLocalExtent {
 /// The variable that an address lies in. Without symbols, all that the program has are one.
 ThreadLocalExtent thread_local_extent_at(std::uintptr_t address);
 
-/// Where the variables lie that the other instances of its function template have in its place, such
-/// as 'scratch' of sum<half> for that of sum<float>. None if no template declares it.
+/// Where the variables lie that the other instances of its function template have in its place,
+/// such as 'scratch' of sum<half> for that of sum<float>. None if no template declares it.
 std::vector<ThreadLocalExtent> same_variable_of_other_instances(std::uintptr_t address);
 
 /// Addresses of a function's code; size 0 if the program has no symbol for it.

@@ -1,5 +1,5 @@
-// The way of nearly all accesses: fine, like those before them by the same instruction, and done with
-// after a few comparisons.
+// The way of nearly all accesses: fine, like those before them by the same instruction, and done
+// with after a few comparisons.
 #pragma once
 #include "kernels/simt/worker.h"
 #include "kernels/simt/written_bits.h"

@@ -1,7 +1,7 @@
 // What the threads of one block did to four bytes of memory, and whether a new access races with it.
 //
-// Two accesses of one block race if they come from different threads, touch a byte in common, one of
-// them writes (atomics do not race with atomics), and nothing orders them (block_clocks.h).
+// Two accesses of one block race if they come from different threads, touch a byte in common, one
+// of them writes (atomics do not race with atomics), and nothing orders them (block_clocks.h).
 #pragma once
 #include "kernels/simt/access.h"
 #include "kernels/simt/block_clocks.h"
@@ -226,9 +226,9 @@ class RaceCell {
 
   std::uint64_t epoch_;
   std::uintptr_t write_pc_, read_pc_, other_read_pc_;
-  std::uint32_t readers_;           ///< lanes of read_warp_ that have read since a write of these bytes
-  std::uint32_t lane_reads_;        ///< number of their reads, if they differ
-  std::uint16_t read_warp_;         ///< of the first of those reads
+  std::uint32_t readers_;     ///< lanes of read_warp_ that have read since a write of these bytes
+  std::uint32_t lane_reads_;  ///< number of their reads, if they differ
+  std::uint16_t read_warp_;   ///< of the first of those reads
   BlockClocks::Clock read_clock_;   ///< its lanes' clocks when they read, if they do not differ
   std::uint16_t writer_;            ///< thread or actor of the last write, or kNobody
   BlockClocks::Clock write_clock_;  ///< the writer's clock then

@@ -9,9 +9,9 @@
 
 namespace paged::simt {
 
-/// Two accesses of different blocks race if they touch a byte in common, one of them writes (atomics
-/// do not race with atomics) and nothing orders them (block_order.h). logs: one of each block, in
-/// the order that findings should not depend on. One finding for each line that races.
+/// Two accesses of different blocks race if they touch a byte in common, one of them writes
+/// (atomics do not race with atomics) and nothing orders them (block_order.h). logs: one of each
+/// block, in the order that findings should not depend on. One finding for each line that races.
 std::vector<RecordedFinding> find_races_between_blocks(const LaunchRequest& launch,
                                                        const std::vector<BlockLog>& logs);
 

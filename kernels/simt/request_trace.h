@@ -16,8 +16,8 @@
 
 namespace paged::simt {
 
-/// What one lane loaded or stored, as bytes; of accesses of more bytes, and of atomics, zeros. Of an
-/// asynchronous copy's destination, what was there before the copy arrived.
+/// What one lane loaded or stored, as bytes; of accesses of more bytes, and of atomics, zeros. Of
+/// an asynchronous copy's destination, what was there before the copy arrived.
 using LaneValue = std::array<std::byte, 16>;
 
 /// One instruction of one warp that asks for memory.
@@ -71,9 +71,9 @@ class RequestRecorder {
 
   /// A thread is about to do this.
   void see(int thread, std::uintptr_t address, std::size_t bytes, AccessKind kind);
-  /// What lanes of a warp did together. Must be called in each lane's own order, for everything that
-  /// was seen, when the warp has come to a halt; then forget_warp(). `request` says what is not asked
-  /// of the addresses.
+  /// What lanes of a warp did together. Must be called in each lane's own order, for everything
+  /// that was seen, when the warp has come to a halt; then forget_warp(). `request` says what is
+  /// not asked of the addresses.
   void record(TracedRequest request, const WarpAccess& access);
   void forget_warp(int warp);
   void at_barrier() { ++num_barriers_; }

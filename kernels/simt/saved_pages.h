@@ -16,8 +16,8 @@ class SavedPages {
   static constexpr std::uintptr_t kPage = 4096;
 
   /// Before the first write to a page: keeps what it holds. page: a multiple of kPage, all of it
-  /// readable; written: the page's bits in Allocation::written, or null. Thread-safe: whoever writes
-  /// to the page has called this before, so that nobody does while it is kept.
+  /// readable; written: the page's bits in Allocation::written, or null. Thread-safe: whoever
+  /// writes to the page has called this before, so that nobody does while it is kept.
   void save(std::uintptr_t page, std::uint8_t* written);
   /// Puts back what was saved.
   void restore() const;

@@ -1,6 +1,6 @@
 // In which order the CPU machine runs what a GPU runs at the same time: the threads of a block, and
-// the blocks of a launch. Every order is one that a GPU might take, so that a correct kernel does the
-// same in all; seeds make an order happen again.
+// the blocks of a launch. Every order is one that a GPU might take, so that a correct kernel does
+// the same in all; seeds make an order happen again.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -39,8 +39,8 @@ Schedule current_schedule();
 /// position.
 std::uint64_t block_at(const Schedule& schedule, std::uint64_t position, std::uint64_t num_blocks);
 
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
-/// 2014).
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators",
+/// OOPSLA 2014).
 class ScheduleRandom {
  public:
   explicit ScheduleRandom(std::uint64_t seed = 0) : state_(seed) {}

@@ -22,8 +22,8 @@ bool is_shared_memory(std::uintptr_t address);
 /// "byte 8 of 'scratch'", "byte 8 of the dynamic shared memory" (-8 is 8 bytes before it)
 std::string place_in_shared_memory(std::uintptr_t address);
 
-/// "right past the end of 'scratch' (16 bytes of static shared memory)", for an address outside of a
-/// variable, or "across the end of" for one within.
+/// "right past the end of 'scratch' (16 bytes of static shared memory)", for an address outside of
+/// a variable, or "across the end of" for one within.
 std::string place_beside(const ThreadLocalExtent& variable, std::uintptr_t address);
 
 }  // namespace paged::simt

@@ -111,8 +111,8 @@ bool SharedRaces::is_written(const ThreadLocalExtent& variable) const {
 }
 
 // An index that is too large lands in another variable. Where the instances of one template have
-// theirs side by side, it is that of another instance, of which this block has written nothing, beside
-// one of which it has: no kernel that means what it reads does that.
+// theirs side by side, it is that of another instance, of which this block has written nothing,
+// beside one of which it has: no kernel that means what it reads does that.
 std::optional<ThreadLocalExtent> SharedRaces::left_variable(std::uintptr_t address) const {
   if (is_written(thread_local_extent_at(address))) return std::nullopt;
   std::optional<ThreadLocalExtent> nearest;

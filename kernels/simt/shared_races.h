@@ -1,5 +1,5 @@
-// Data races and uninitialised reads in the shared memory of one block. race_cell.h says what a race
-// is.
+// Data races and uninitialised reads in the shared memory of one block. race_cell.h says what a
+// race is.
 #pragma once
 #include "kernels/simt/access.h"
 #include "kernels/simt/block_clocks.h"
@@ -62,8 +62,8 @@ class SharedRaces {
   };
 
   /// Four cells in a row that in this epoch are accessed only by 16 bytes at a time. All bytes are
-  /// initialised, and the cells themselves are marked as elsewhere. The epoch of a four that is none
-  /// is another.
+  /// initialised, and the cells themselves are marked as elsewhere. The epoch of a four that is
+  /// none is another.
   struct alignas(64) Four {
     RaceCell race;
   };

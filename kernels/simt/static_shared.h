@@ -3,8 +3,8 @@
 // They are thread-local variables of the program and lie side by side, those of all its kernels: an
 // index that leaves one mostly lands in another. What the kernel may use is not known, since
 // functions that it calls declare some, too. But an instruction of the kernel itself, with what was
-// inlined into it, uses variables of one function, or the dynamic shared memory: where it went first
-// in a launch tells which.
+// inlined into it, uses variables of one function, or the dynamic shared memory: where it went
+// first in a launch tells which.
 #pragma once
 #include "kernels/simt/program_symbols.h"
 
@@ -22,8 +22,8 @@ class StaticShared {
   /// The variable that an access by the instruction at pc (a return address) lies in. Its size is 0
   /// if the access is out of bounds.
   ThreadLocalExtent find(std::uintptr_t pc, std::uintptr_t address, std::size_t bytes);
-  /// Whether an instruction that goes to the dynamic shared memory may: one that has used a variable
-  /// before does not mean it, and one that has not does from here on.
+  /// Whether an instruction that goes to the dynamic shared memory may: one that has used a
+  /// variable before does not mean it, and one that has not does from here on.
   bool means_dynamic(std::uintptr_t pc, const ThreadLocalExtent& dynamic);
   /// Whether the instruction has used a variable before.
   bool means_variable(std::uintptr_t pc) const;

@@ -1,9 +1,9 @@
 // Copies of memory that the checker sees.
 //
-// g++ shows an access for a copy of one word, and none for others that it does in line or by a call of
-// memcpy(). A kernel file compiled after this header has a memcpy() that is seen whatever its size.
-// What calls the library's by other names is seen if the object's symbols are renamed: memcpy to
-// paged_watched_memcpy; likewise memmove, memset, memcmp, strlen and the __..._chk of these.
+// g++ shows an access for a copy of one word, and none for others that it does in line or by a call
+// of memcpy(). A kernel file compiled after this header has a memcpy() that is seen whatever its
+// size. What calls the library's by other names is seen if the object's symbols are renamed: memcpy
+// to paged_watched_memcpy; likewise memmove, memset, memcmp, strlen and the __..._chk of these.
 #pragma once
 #include "kernels/simt/keywords.h"
 

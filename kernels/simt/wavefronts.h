@@ -11,9 +11,9 @@
 //   8              2 half-warps                 the lanes of the warp go in pairs (below)
 //   16             4 quarter-warps              two quarters of one half: its lanes go in pairs
 //
-// "In pairs": each lane that takes part asks for the same as lane ^ 1, or each the same as lane ^ 2,
-// where a lane that takes no part agrees with any. Then the two parts ask for no more than one part
-// can at most. Each part, joined or not, takes wavefronts as above, by its words.
+// "In pairs": each lane that takes part asks for the same as lane ^ 1, or each the same as lane ^
+// 2, where a lane that takes no part agrees with any. Then the two parts ask for no more than one
+// part can at most. Each part, joined or not, takes wavefronts as above, by its words.
 //
 // Justified by counts of Nsight Compute on an H200: see docs/counting.md.
 #pragma once

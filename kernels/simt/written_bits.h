@@ -1,10 +1,10 @@
 // Which bytes of an allocation something has written: one bit for each byte, since every access to
 // global memory looks at them. Bit i % 8 of bits[i / 8] is byte i.
 //
-// Blocks run on several OS threads, and what a kernel races on they mark and look at at the same time.
-// So a kernel's every access to the bits is a relaxed atomic one of one byte of bits: what a racing
-// kernel may find is an old or a new bit, and no block's marks are lost. (SavedPages copies them while
-// no kernel runs.) Order comes from elsewhere: what is
+// Blocks run on several OS threads, and what a kernel races on they mark and look at at the same
+// time. So a kernel's every access to the bits is a relaxed atomic one of one byte of bits: what a
+// racing kernel may find is an old or a new bit, and no block's marks are lost. (SavedPages copies
+// them while no kernel runs.) Order comes from elsewhere: what is
 // ordered between blocks is so through atomic operations of the kernel, which the machine runs as
 // atomic operations. On x86 and aarch64 these loads and stores are the plain instructions.
 #pragma once
@@ -66,8 +66,8 @@ inline std::size_t first_unwritten(const std::uint8_t* bits, std::size_t offset,
   return bytes;
 }
 
-/// Hands each byte of bits that stands for eight of these bytes to whole(), and what stands for fewer,
-/// at either end, to part(byte of bits, mask).
+/// Hands each byte of bits that stands for eight of these bytes to whole(), and what stands for
+/// fewer, at either end, to part(byte of bits, mask).
 template <typename Whole, typename Part>
 void split_bits(std::uint8_t* bits, std::size_t offset, std::size_t bytes, Whole whole, Part part) {
   const std::size_t end = offset + bytes;

@@ -411,8 +411,8 @@ int measure(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App program("Checks and times the stages on a GPU.");
   paged::Request request;
-  // Without folders of this machine, which say nothing about what was measured. (A relative argument
-  // stays as it is: a shape's name, such as "64/8 1 x 1k", has a slash, too.)
+  // Without folders of this machine, which say nothing about what was measured. (A relative
+  // argument stays as it is: a shape's name, such as "64/8 1 x 1k", has a slash, too.)
   for (int i = 0; i < argc; ++i) {
     const std::filesystem::path argument(argv[i]);
     const bool shorten = i == 0 || argument.is_absolute();

@@ -6,9 +6,9 @@
 
 namespace paged {
 
-/// Fills memory of the GPU with `count` normal numbers (mean 0, deviation 1) that depend on index and
-/// seed alone. `type` is f16, bf16 or e4m3. Launches and does not wait; throws DeviceError if the
-/// launch is refused.
+/// Fills memory of the GPU with `count` normal numbers (mean 0, deviation 1) that depend on index
+/// and seed alone. `type` is f16, bf16 or e4m3. Launches and does not wait; throws DeviceError if
+/// the launch is refused.
 void fill_normal(CacheType type, void* d_data, std::int64_t count, std::uint64_t seed);
 
 }  // namespace paged

@@ -18,8 +18,8 @@ namespace paged {
 /// In place of an instance list, for a kernel of somebody else's.
 inline constexpr const char* kAsTheLibrarySays = "as the library says";
 
-/// What must be the same for two reports to be comparable: it decides about the cases' data, or about
-/// the bits.
+/// What must be the same for two reports to be comparable: it decides about the cases' data, or
+/// about the bits.
 struct CheckSettings {
   std::uint64_t seed = 1;
   std::string probabilities = "as the cases have it";  ///< what --probabilities says
@@ -90,17 +90,17 @@ struct BaselineRow {
 /// A report that --json wrote.
 class Baseline {
  public:
-  /// Throws InputError, one line with the file's name, for a file that cannot be read, is no report of
-  /// `paged check`, was written by an earlier or a later version, was made with other settings than
-  /// `now`, or has two results of one name: stage, invariant, case and backend.
+  /// Throws InputError, one line with the file's name, for a file that cannot be read, is no report
+  /// of `paged check`, was written by an earlier or a later version, was made with other settings
+  /// than `now`, or has two results of one name: stage, invariant, case and backend.
   Baseline(const std::filesystem::path& file, const CheckSettings& now);
 
-  /// Results of one name are compared. Worse is: a result that came out as stated and no longer does;
-  /// one that held and that the stage now states to break; one that was not tried though it was asked
-  /// for; a larger share of the bound, more transactions or more time than the margins allow, of
-  /// results that came out as stated both times. Other bits are neither better nor worse. What only
-  /// one side recorded is not compared. Throws InputError for two results of one name, and if no
-  /// result of now has one of the baseline's names: then nothing would be compared.
+  /// Results of one name are compared. Worse is: a result that came out as stated and no longer
+  /// does; one that held and that the stage now states to break; one that was not tried though it
+  /// was asked for; a larger share of the bound, more transactions or more time than the margins
+  /// allow, of results that came out as stated both times. Other bits are neither better nor worse.
+  /// What only one side recorded is not compared. Throws InputError for two results of one name,
+  /// and if no result of now has one of the baseline's names: then nothing would be compared.
   BaselineComparison compare(const std::vector<CheckResult>& results, Recorded recorded,
                              const Margins& margins, Asked asked = {}) const;
 

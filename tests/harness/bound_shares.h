@@ -7,8 +7,9 @@
 
 namespace paged {
 
-/// The largest |error| / bound of each kind of number that a run hands out; 0 where it hands out none.
-/// Infinite where one is NaN or infinite and should not be, the reverse, or is wrong and must be exact.
+/// The largest |error| / bound of each kind of number that a run hands out; 0 where it hands out
+/// none. Infinite where one is NaN or infinite and should not be, the reverse, or is wrong and must
+/// be exact.
 struct BoundShares {
   double output = 0;  ///< rounded to the scalar's type
   double logits = 0;
@@ -31,12 +32,12 @@ struct BoundShareName {
 /// All of them, in order.
 const std::vector<BoundShareName>& bound_share_names();
 
-/// Whether a stage of this arithmetic has errors in such numbers: one that subtracts no maximum hands
-/// out 0 for it, exactly, and one without partitions has nothing of theirs.
+/// Whether a stage of this arithmetic has errors in such numbers: one that subtracts no maximum
+/// hands out 0 for it, exactly, and one without partitions has nothing of theirs.
 bool has_errors_in(const BoundShareName& share, const StageArithmetic& arithmetic);
 
-/// What of a stage's largest shares over many cases shows that a bound is wrong, one line each: above
-/// 1 it is exceeded; below 1/8 it proves little; and a share where the arithmetic has none.
+/// What of a stage's largest shares over many cases shows that a bound is wrong, one line each:
+/// above 1 it is exceeded; below 1/8 it proves little; and a share where the arithmetic has none.
 std::vector<std::string> complaints_about(const BoundShares& shares,
                                           const StageArithmetic& arithmetic);
 

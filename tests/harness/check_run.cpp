@@ -75,8 +75,8 @@ void leave_out(const Invariant& invariant, const std::string& reason,
   left_out.push_back({invariant.id, reason, 1});
 }
 
-/// The invariant's own cases, as far as the stage is built for them; left_out says which others there
-/// are. An invariant refuses none of its own.
+/// The invariant's own cases, as far as the stage is built for them; left_out says which others
+/// there are. An invariant refuses none of its own.
 std::vector<PlannedCase> own_cases(const Invariant& invariant, const KernelUnderTest& kernel,
                                    const CheckRequest& request,
                                    std::vector<CasesLeftOut>& left_out) {

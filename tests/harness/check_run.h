@@ -33,9 +33,9 @@ struct CheckRequest {
   std::uint64_t seed = 1;
   /// Of the invariants' own cases; with f16, only those of scalar f16 and an f16 cache are tried.
   ScalarType probabilities = ScalarType::f32;
-  /// Without ids: the invariants about execution have runs of their own. They need none where others
-  /// are tried on the same case: every run is watched, and what is found fails the invariant for
-  /// which it ran.
+  /// Without ids: the invariants about execution have runs of their own. They need none where
+  /// others are tried on the same case: every run is watched, and what is found fails the invariant
+  /// for which it ran.
   bool runs_for_findings_alone = true;
   /// Trying ends with the first invariant that fails (FirstFailure).
   bool stops_at_first_failure = false;
@@ -91,10 +91,10 @@ struct CheckPlan {
   bool stops_at_first_failure = false;
 };
 
-/// When trying ends before everything that was planned has been tried: with the first invariant that
-/// does not come out as stated, as soon as one of its failures has a likely cause or is a crash, and
-/// after three of them at the latest. After single-token, whose failures are too plain for a cause,
-/// comes reference, whose have one.
+/// When trying ends before everything that was planned has been tried: with the first invariant
+/// that does not come out as stated, as soon as one of its failures has a likely cause or is a
+/// crash, and after three of them at the latest. After single-token, whose failures are too plain
+/// for a cause, comes reference, whose have one.
 class FirstFailure {
  public:
   explicit FirstFailure(const CheckPlan& plan) : plan_(plan) {}
@@ -114,18 +114,18 @@ class FirstFailure {
 std::vector<NotTried> left_out_after(const KernelUnderTest& kernel, const CheckPlan& plan,
                                      std::size_t tried);
 
-/// Builds the cases that were asked for. Invariants that were not asked for by id are left out on cases that they cannot
-/// be tried on. Throws InputError for an unknown id, for an invariant that the stage makes no
-/// statement about, that needs a device that watches accesses or something else that the stage lacks,
-/// or that cannot be tried on a requested case, for a requested case that the stage does not support,
-/// and if nothing is left to try.
+/// Builds the cases that were asked for. Invariants that were not asked for by id are left out on
+/// cases that they cannot be tried on. Throws InputError for an unknown id, for an invariant that
+/// the stage makes no statement about, that needs a device that watches accesses or something else
+/// that the stage lacks, or that cannot be tried on a requested case, for a requested case that the
+/// stage does not support, and if nothing is left to try.
 CheckPlan plan_checks(const KernelUnderTest& kernel, const CheckRequest& request);
 
 /// The verdict of a try in its place.
 CheckResult result_of(const KernelUnderTest& kernel, const PlannedTry& planned, Verdict verdict);
 
-/// Tries everything that is planned, up to a FirstFailure where the plan says so, and calls `trying`
-/// before each.
+/// Tries everything that is planned, up to a FirstFailure where the plan says so, and calls
+/// `trying` before each.
 std::vector<CheckResult> run_checks(KernelUnderTest& kernel, const CheckPlan& plan,
                                     std::uint64_t seed,
                                     const std::function<void(const PlannedTry&)>& trying = {});

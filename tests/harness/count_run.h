@@ -49,8 +49,8 @@ CallShape call_shape_of(const DecodeProblem& problem, const RunOptions& options 
 /// machine.
 CountRun count_on_case(KernelUnderTest& kernel, const Case& c, const RunOptions& options = {});
 
-/// One line that names the source line with the most wasted bytes, if lanes asked for less than half
-/// of the bytes that a stage's global loads moved; else "".
+/// One line that names the source line with the most wasted bytes, if lanes asked for less than
+/// half of the bytes that a stage's global loads moved; else "".
 std::string hint_about_loads(const LaunchCounts& counts);
 
 }  // namespace paged

@@ -40,8 +40,8 @@ struct FuzzOutcome {
 };
 
 /// Case number n is the same for the same stage, seed and n, however much time there is. A result
-/// fails if it is not as the stage states; that a stage keeps, on some case, what it states to break
-/// is none. `progress` is called before each case with their number.
+/// fails if it is not as the stage states; that a stage keeps, on some case, what it states to
+/// break is none. `progress` is called before each case with their number.
 FuzzOutcome fuzz(const FuzzTarget& target, const FuzzRequest& request,
                  const std::function<void(std::int64_t)>& progress = {});
 

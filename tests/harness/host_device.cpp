@@ -17,7 +17,8 @@ constexpr std::uint8_t kPattern = 0x5A;
 /// Of released memory, what is kept for buffers to come.
 constexpr std::size_t kMostKeptBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostFreeRegions = 32;
-/// Larger buffers keep the zeros that fresh pages have, and take no memory where nothing is written.
+/// Larger buffers keep the zeros that fresh pages have, and take no memory where nothing is
+/// written.
 constexpr std::size_t kMostFilledBytes = std::size_t{256} << 20;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {

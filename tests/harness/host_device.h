@@ -33,10 +33,11 @@ struct MemoryFault {
 /// "it read 16 bytes past the end of 'block_tables' (136 bytes)"; "" for none.
 std::string to_string(const MemoryFault& fault);
 
-/// Host memory whose buffers end where their pages end (but for the last bytes to a multiple of 16),
-/// with 256 MiB on either side that nobody may touch: an access past the end is a signal, wherever it
-/// goes. The bytes between the beginning of the page and that of the buffer hold a pattern, which
-/// finish() looks at. Buffers are 16-byte aligned, as paged_decode.h promises and no better.
+/// Host memory whose buffers end where their pages end (but for the last bytes to a multiple of
+/// 16), with 256 MiB on either side that nobody may touch: an access past the end is a signal,
+/// wherever it goes. The bytes between the beginning of the page and that of the buffer hold a
+/// pattern, which finish() looks at. Buffers are 16-byte aligned, as paged_decode.h promises and no
+/// better.
 class HostDevice : public Device {
  public:
   HostDevice() { limits_ = {"host memory", ~std::size_t{0}}; }

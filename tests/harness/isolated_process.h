@@ -25,14 +25,14 @@ struct CallLimits {
   std::size_t data_bytes = 0;  ///< of its own, beyond what it starts with; 0: no limit
 };
 
-/// What a message may be. It is held against this before anybody takes it apart, since whatever is in
-/// the process can write to the line. What makes sense is believed: that is a wall against mistakes,
-/// not against deceit.
+/// What a message may be. It is held against this before anybody takes it apart, since whatever is
+/// in the process can write to the line. What makes sense is believed: that is a wall against
+/// mistakes, not against deceit.
 struct MessageRule {
   std::size_t most_fields = 64;
   std::size_t most_bytes = std::size_t{1} << 20;  ///< of all fields together
-  /// "" for a message that makes sense, else what does not. The end of the work is a message without
-  /// fields. Unset: every message does.
+  /// "" for a message that makes sense, else what does not. The end of the work is a message
+  /// without fields. Unset: every message does.
   std::function<std::string(const Message&)> complaint = {};
 };
 
@@ -88,8 +88,8 @@ class IsolatedProcess {
   IsolatedProcess(const IsolatedProcess&) = delete;
   IsolatedProcess& operator=(const IsolatedProcess&) = delete;
 
-  /// The next message, or nothing when the process has ended: then end() says how. A message against
-  /// the rule ends it.
+  /// The next message, or nothing when the process has ended: then end() says how. A message
+  /// against the rule ends it.
   std::optional<Message> receive(const MessageRule& rule = {});
   /// Nothing if it came to the end of its work.
   const std::optional<ProcessEnd>& end() const { return end_; }

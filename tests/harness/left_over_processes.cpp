@@ -82,9 +82,9 @@ bool has_children() {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// Ends children that were not waited for, so that their numbers are their own. In a session that is
-/// not ours, all of their group: they were started by what was left behind, and a group cannot outrun
-/// the signal by starting more.
+/// Ends children that were not waited for, so that their numbers are their own. In a session that
+/// is not ours, all of their group: they were started by what was left behind, and a group cannot
+/// outrun the signal by starting more.
 void end_with_groups(const std::vector<pid_t>& children) {
   std::set<pid_t> groups;
   for (const pid_t child : children) {

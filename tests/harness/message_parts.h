@@ -20,8 +20,8 @@ struct MessageParts {
   std::string advice;  ///< behind "what to do: ", or ""
 };
 
-/// Cause and advice stand last, in this order: each goes on to the next or to the end, whatever is in
-/// it.
+/// Cause and advice stand last, in this order: each goes on to the next or to the end, whatever is
+/// in it.
 inline MessageParts parts_of(const std::string& message) {
   MessageParts parts{message, "", ""};
   const auto cut_behind = [&](const std::string& opening) {

@@ -7,8 +7,8 @@
 
 namespace paged {
 
-/// The numbers that Random(seed).normal() gives one after the other, from any place on. Cases of one
-/// seed begin with the same numbers, and drawing them takes longer than all else in making a
+/// The numbers that Random(seed).normal() gives one after the other, from any place on. Cases of
+/// one seed begin with the same numbers, and drawing them takes longer than all else in making a
 /// case: the first ones of the latest few seeds are kept, by each thread for itself. For the thread
 /// that made it.
 class NormalNumbers {

@@ -260,8 +260,8 @@ Verdict try_here(KernelUnderTest& kernel, const PlannedTry& planned, std::uint64
   }
 }
 
-/// Verdicts from `first` on, until one shows that this process may no longer be sound: a kernel that
-/// wrote where it must not, a CUDA context that an error has spoilt.
+/// Verdicts from `first` on, until one shows that this process may no longer be sound: a kernel
+/// that wrote where it must not, a CUDA context that an error has spoilt.
 void try_from(const Plugin& plugin, const std::vector<PlannedTry>& tries, std::size_t first,
               std::uint64_t seed, ParentLine& line) {
   LoadedPlugin loaded(plugin, line);
@@ -299,7 +299,8 @@ std::size_t next_invariant(const std::vector<PlannedTry>& tries, std::size_t i) 
   return i;
 }
 
-/// Lists what is left out from `first` on, once for each invariant, all of which were begun or none.
+/// Lists what is left out from `first` on, once for each invariant, all of which were begun or
+/// none.
 void leave_out(const std::vector<PlannedTry>& tries, std::size_t first, std::size_t last,
                bool begun, const std::string& why, std::vector<NotTried>& not_tried) {
   for (std::size_t i = first; i < last;) {

@@ -1,5 +1,5 @@
-// A kernel of somebody else's in a shared library, tried in processes of its own: whatever it does, it
-// is reported, and the tool goes on. kernels/paged_decode.h says what such a library exports.
+// A kernel of somebody else's in a shared library, tried in processes of its own: whatever it does,
+// it is reported, and the tool goes on. kernels/paged_decode.h says what such a library exports.
 #pragma once
 #include "stages/stage.h"
 #include "tests/harness/check_run.h"
@@ -33,14 +33,16 @@ struct PluginCheck {
 };
 
 /// Tries the invariants as run_checks() does. A crash, a call that doesn't return, exit(), an error
-/// that the kernel returns and an exception that it throws are failed results; after one of the first
-/// three, the other cases of that invariant are left out, and after three calls that did not return,
-/// everything else. Ends with a FirstFailure where the request asks for it. Throws InputError as plan_checks() does.
+/// that the kernel returns and an exception that it throws are failed results; after one of the
+/// first three, the other cases of that invariant are left out, and after three calls that did not
+/// return, everything else. Ends with a FirstFailure where the request asks for it. Throws
+/// InputError as plan_checks() does.
 PluginCheck check_plugin(const Plugin& plugin, const CheckRequest& request,
                          const std::function<void(const PlannedTry&)>& trying = {});
 
-/// Runs it on a case and compares it with the reference, as run_on_case() does. If its process ended,
-/// that is a fault, and there are no outputs. Throws InputError if it does not support the case.
+/// Runs it on a case and compares it with the reference, as run_on_case() does. If its process
+/// ended, that is a fault, and there are no outputs. Throws InputError if it does not support the
+/// case.
 StageRun run_plugin_on_case(const Plugin& plugin, const Case& c);
 
 }  // namespace paged

@@ -158,7 +158,8 @@ class Draw {
   Random& random_;
   const Stage& stage_;
   CaseSpec spec_;
-  /// Most mistakes show with few heads and pages, and many small cases show more than few large ones.
+  /// Most mistakes show with few heads and pages, and many small cases show more than few large
+  /// ones.
   bool is_small_ = true;
 };
 

@@ -12,8 +12,8 @@ namespace paged {
 /// on the CPU machine. A file holds it (case_file.h).
 ///
 /// Families whose logits leave the range of exp() are left out for stages that do not promise
-/// `large-logits`. A few of the cases drawn cannot be built, such as one whose logits overflow; then
-/// build_case() says so.
+/// `large-logits`. A few of the cases drawn cannot be built, such as one whose logits overflow;
+/// then build_case() says so.
 CaseSpec random_case(Random& random, const Stage& stage);
 
 }  // namespace paged

@@ -6,8 +6,8 @@
 
 namespace paged {
 
-/// FNV-1a of 64 bits (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923) over any number of pieces. It tells
-/// builds apart; it does not withstand anybody who wants two outputs to have one hash.
+/// FNV-1a of 64 bits (G. Fowler, L. C. Noll, K.-P. Vo; RFC 9923) over any number of pieces. It
+/// tells builds apart; it does not withstand anybody who wants two outputs to have one hash.
 class BitHash {
  public:
   void add(const void* data, std::size_t bytes) {

@@ -92,7 +92,8 @@ class Steps {
       add([](CaseSpec& spec) { spec.block_tables = TableKind::identity; });
   }
 
-  /// Partitions of one block, each as full as before: what needs several partitions needs few tokens.
+  /// Partitions of one block, each as full as before: what needs several partitions needs few
+  /// tokens.
   void partitions() {
     const int block = spec_.block_size, partition = spec_.partition_size;
     const auto longest = std::max_element(spec_.seq_lens.begin(), spec_.seq_lens.end());

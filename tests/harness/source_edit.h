@@ -4,8 +4,8 @@
 
 namespace paged {
 
-/// Where the nth place of a text begins; npos if there are fewer. Places do not overlap, as the build
-/// counts them, too (tests/mutants/edit_sources.cmake).
+/// Where the nth place of a text begins; npos if there are fewer. Places do not overlap, as the
+/// build counts them, too (tests/mutants/edit_sources.cmake).
 ///
 /// @param nth  1, 2 ...; 0: the first
 inline std::size_t nth_place(const std::string& source, const std::string& text, int nth) {

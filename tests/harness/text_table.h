@@ -60,8 +60,8 @@ enum class OffTerminal {
   now_and_then  ///< of work that takes more than some seconds, a line every quarter of a minute
 };
 
-/// A line on standard error that is rewritten as work goes on. What takes more than some seconds has
-/// their number behind it, so that one sees that it goes on.
+/// A line on standard error that is rewritten as work goes on. What takes more than some seconds
+/// has their number behind it, so that one sees that it goes on.
 class Progress {
  public:
   explicit Progress(std::string what, OffTerminal off_terminal = OffTerminal::silent);

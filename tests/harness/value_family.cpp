@@ -55,8 +55,8 @@ std::string knob_of(const ValueFamily& family) {
   return family.kind == "negative-logits" ? "logit" : "std";
 }
 
-/// Writes generated values, of which none may turn into an infinity, nor all of them into zeros: what
-/// is infinite or zero everywhere equals itself, and a comparison shows nothing.
+/// Writes generated values, of which none may turn into an infinity, nor all of them into zeros:
+/// what is infinite or zero everywhere equals itself, and a comparison shows nothing.
 class Writer {
  public:
   /// Whether fp8 may cut values to its greatest number, as writing a cache does.
@@ -174,8 +174,8 @@ void fill_block(const CacheOf& cache, Writer& writer, std::int64_t block, Fill f
 }
 
 /// Numbers in (-1, 1) that tell where an element lives. Every fourth dimension tells the block, the
-/// next the KV head, then the offset, then the dimension, each in steps of 1/128 that every type but
-/// e5m2 keeps apart; below these steps, f32 also holds the element's position (modulo 65536).
+/// next the KV head, then the offset, then the dimension, each in steps of 1/128 that every type
+/// but e5m2 keeps apart; below these steps, f32 also holds the element's position (modulo 65536).
 void code_row(const TokenRow& row, std::span<double> values) {
   const auto step = [](std::int64_t code) { return static_cast<double>(code % 255 - 127); };
   double steps[] = {step(row.block), step(row.kv_head), step(row.offset), 0};

@@ -1,5 +1,5 @@
-// Results of now beside made-up ones of before, in each way that a thing can get better or worse; and
-// the same as JUnit XML.
+// Results of now beside made-up ones of before, in each way that a thing can get better or worse;
+// and the same as JUnit XML.
 #include "tests/harness/baseline.h"
 
 #include "tests/harness/json_report.h"

@@ -1,7 +1,7 @@
-// bound_shares: how much of each derived bound the stages use on the CPU machine. A bound that is never
-// used to a good part proves little, and one that is exceeded lies: fails unless, over the whole grid
-// and for each stage, the largest share of each bound lies between 1/8 and 1. docs/error_bounds.md
-// shows what it prints.
+// bound_shares: how much of each derived bound the stages use on the CPU machine. A bound that is
+// never used to a good part proves little, and one that is exceeded lies: fails unless, over the
+// whole grid and for each stage, the largest share of each bound lies between 1/8 and 1.
+// docs/error_bounds.md shows what it prints.
 #include "tests/harness/bound_shares.h"
 
 #include "stages/registry.h"

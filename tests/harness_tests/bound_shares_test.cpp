@@ -1,5 +1,5 @@
-// What counts as a share of a bound, and what is said about shares; bound_shares.cpp has those of the
-// stages.
+// What counts as a share of a bound, and what is said about shares; bound_shares.cpp has those of
+// the stages.
 #include "tests/harness/bound_shares.h"
 
 #include "stages/registry.h"

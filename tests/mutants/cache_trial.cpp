@@ -16,7 +16,8 @@ struct Trial {
 /// New tokens as slices of a fused projection: keys and values of a token, then something else.
 void write_tokens(CacheOperations& operations, Device& device, Trial& trial) {
   const CacheShape& shape = trial.host.shape;
-  // Padding, the first and the last slot, one in the middle of a page; token 4 has what no slot has.
+  // Padding, the first and the last slot, one in the middle of a page; token 4 has what no slot
+  // has.
   const std::vector<std::int64_t> slots = {-1, 5, -1,
                                            31, 0, shape.num_blocks * shape.block_size - 1};
   FusedTokens tokens = normal_tokens(ScalarType::f16, static_cast<int>(slots.size()), shape);

@@ -1,4 +1,5 @@
-// The cache kernels against the reference, as the invariants cache-write and copy-on-write state it.
+// The cache kernels against the reference, as the invariants cache-write and copy-on-write state
+// it.
 #pragma once
 #include "tests/mutants/hunt.h"
 

@@ -6,9 +6,9 @@
 
 namespace paged {
 
-/// Looks at every case of `reference` that the mutant gets wrong. If none of them names a cause, and
-/// the mutant has one by its description, cases of the other invariants follow until one does; if it
-/// has none, those of the invariants that catch it: `caught_in`, and the one that is meant.
+/// Looks at every case of `reference` that the mutant gets wrong. If none of them names a cause,
+/// and the mutant has one by its description, cases of the other invariants follow until one does;
+/// if it has none, those of the invariants that catch it: `caught_in`, and the one that is meant.
 NamedCauses hunt_causes(const Mutant& mutant, const std::string& caught_in, HuntingGround& ground,
                         Device& device);
 

@@ -1,5 +1,5 @@
-// What `paged mutants` can be asked. `paged` knows it, too: nobody waits for the zoo to be built who
-// asks for help, or has mistyped.
+// What `paged mutants` can be asked. `paged` knows it, too: nobody waits for the zoo to be built
+// who asks for help, or has mistyped.
 #pragma once
 #include <optional>
 #include <string>

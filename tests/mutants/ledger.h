@@ -20,8 +20,8 @@ struct LedgerEntry {
   std::vector<std::string> walkthroughs;  ///< folders under walkthroughs/ whose README.md names it
 };
 
-/// In the order of invariants(). Tests are found in the sources of tests/harness_tests, walkthroughs
-/// in the pages, under `project`, the root of the source tree.
+/// In the order of invariants(). Tests are found in the sources of tests/harness_tests,
+/// walkthroughs in the pages, under `project`, the root of the source tree.
 std::vector<LedgerEntry> ledger_of(const MutantReport& report,
                                    const std::filesystem::path& project);
 

@@ -14,8 +14,8 @@ inline bool contains(const std::vector<std::string>& list, const std::string& va
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// A small edit of one source file that makes one realistic mistake. The members are the keys of the
-/// files tests/mutants/*.json, which docs/mutants.md describes.
+/// A small edit of one source file that makes one realistic mistake. The members are the keys of
+/// the files tests/mutants/*.json, which docs/mutants.md describes.
 struct Mutant {
   std::string name;     ///< lower case with dashes, unique
   std::string group;    ///< the file that it stands in, without .json
@@ -30,8 +30,8 @@ struct Mutant {
   /// The invariant that is there for this mistake, which must catch it by itself; "" if none is
   /// there for it alone.
   std::string meant;
-  /// Likely causes (likely_cause.h) that are right for it where its weights are wrong; empty if they
-  /// never are.
+  /// Likely causes (likely_cause.h) that are right for it where its weights are wrong; empty if
+  /// they never are.
   std::vector<std::string> causes;
   std::string why_no_cause;  ///< why the weights show nothing, or nothing that points at it
   /// Beside why_no_cause: some of its weights are wrong all the same, and nothing explains them.

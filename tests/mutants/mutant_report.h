@@ -48,8 +48,8 @@ MutantReport report_of(const nlohmann::json& json);
 void print(const MutantReport& report, std::ostream& stream);
 
 /// Fills the blocks `<!-- mutants: NAME -->` of a document (tests/harness/marked_blocks.h): NAME is
-/// "zoo", "equivalents", "recipes", "bugs", "causes", "no-causes" or "ledger". Throws InputError for
-/// another name and if there is no such block.
+/// "zoo", "equivalents", "recipes", "bugs", "causes", "no-causes" or "ledger". Throws InputError
+/// for another name and if there is no such block.
 std::string with_tables(const std::string& file, const std::string& markdown,
                         const MutantReport& report);
 

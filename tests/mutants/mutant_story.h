@@ -16,8 +16,8 @@ EditedLines edited_lines(const std::string& source, const Mutant& mutant);
 /// Lines of at most text_columns(), but for those of the source.
 std::string story_of(const HuntResult& result, HuntingGround& ground, Device& device);
 
-/// The same for who wants to find the mistake: what catches it and what is reported, without its name,
-/// its edit and the likely cause.
+/// The same for who wants to find the mistake: what catches it and what is reported, without its
+/// name, its edit and the likely cause.
 std::string quiz_of(const HuntResult& result, int number);
 
 }  // namespace paged

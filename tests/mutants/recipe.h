@@ -1,4 +1,5 @@
-// Others' ways to test such a kernel, over the same mutants: what they feed it and what they accept.
+// Others' ways to test such a kernel, over the same mutants: what they feed it and what they
+// accept.
 #pragma once
 #include "tests/harness/case_builder.h"
 #include "tests/harness/kernel_under_test.h"

@@ -1,4 +1,5 @@
-// Stage 5 calls stage 4 for V1. A mutant of stage 5 has no stage 4 of its own and takes the right one.
+// Stage 5 calls stage 4 for V1. A mutant of stage 5 has no stage 4 of its own and takes the right
+// one.
 #include "stages/stage.h"
 
 namespace paged::cpu_checked {

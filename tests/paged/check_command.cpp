@@ -106,8 +106,8 @@ struct StageChecks {
   std::vector<std::pair<const Stage*, std::vector<CasesLeftOut>>> cases_left_out;
 };
 
-/// Says on standard error what is tried now. Off a terminal, only who has asked for a file waits for it
-/// without seeing anything.
+/// Says on standard error what is tried now. Off a terminal, only who has asked for a file waits
+/// for it without seeing anything.
 class TriesShown {
  public:
   explicit TriesShown(const CheckReportOptions& reports)

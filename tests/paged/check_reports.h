@@ -30,8 +30,8 @@ class CheckReports {
   /// Tables for people must stay away.
   bool takes_standard_output() const { return json_.takes_standard_output(); }
 
-  /// Writes the files; `report` is json_of_checks() or more of it. False if something got worse than
-  /// the baseline.
+  /// Writes the files; `report` is json_of_checks() or more of it. False if something got worse
+  /// than the baseline.
   bool write(nlohmann::json report, const std::vector<CheckResult>& results,
              const std::vector<NotTried>& not_tried, Asked asked);
   /// For people, after the table: what changed since the baseline, if there is one.

@@ -152,8 +152,8 @@ struct AlikeCrashes {
   std::vector<std::string> invariants;
 };
 
-/// Takes out of `groups` those whose crashes differ in numbers alone, where there are so many that a
-/// line for each would hide the others.
+/// Takes out of `groups` those whose crashes differ in numbers alone, where there are so many that
+/// a line for each would hide the others.
 std::vector<AlikeCrashes> take_alike_crashes(std::vector<Group>& groups) {
   std::map<std::string, AlikeCrashes> crashes;
   const auto key_of = [](const Group& group) {

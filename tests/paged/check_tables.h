@@ -19,7 +19,8 @@ enum class Whole {
 };
 
 /// Of each stage, what came out otherwise than stated. One case of an invariant is shown: the first
-/// whose likely cause is known, else the first. Nothing if all came out as stated. All are in the JSON.
+/// whose likely cause is known, else the first. Nothing if all came out as stated. All are in the
+/// JSON.
 void print_failures(std::ostream& stream, const std::vector<CheckResult>& results, Whole whole);
 
 /// A line for each reason why invariants, or some of their cases, were not tried.

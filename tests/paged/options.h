@@ -30,7 +30,8 @@ struct StageOptions {
   std::vector<const Stage*> chosen_stages() const;  ///< throws InputError
   /// Options beside --stage that were given, as they repeat a request: "--backend cuda".
   std::string to_repeat() const;
-  /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws InputError.
+  /// Lets the CPU machine run threads and blocks in the chosen order from here on. Throws
+  /// InputError.
   void set_schedule() const;
 };
 

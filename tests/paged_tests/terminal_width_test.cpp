@@ -73,8 +73,8 @@ std::size_t times(const std::string& part, const std::string& text) {
   return count;
 }
 
-/// A table of numbers comes in parts, each with the columns that say what a row is about; in a file it
-/// is whole, a row a line.
+/// A table of numbers comes in parts, each with the columns that say what a row is about; in a file
+/// it is whole, a row a line.
 TEST(TableInPartsTest, EachPartHasTheKeys) {
   const std::vector<std::string> count = {"count", "--stage", "4"};
   const ProcessResult shown = run_paged(count, {"NO_COLOR=1"}, OutputKind::terminal);

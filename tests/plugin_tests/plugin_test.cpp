@@ -600,8 +600,9 @@ TEST_F(PluginTest, ARowThatLooksLikeNoTableNamesBoth) {
   EXPECT_EQ(keys.at("cause"), "table-ignored") << keys;
 }
 
-/// Where logits are so small that all weights are alike, statistics alone show what is wrong: a maximum
-/// that is no token's logit says that the logits are, and one of 0 that nobody subtracts it.
+/// Where logits are so small that all weights are alike, statistics alone show what is wrong: a
+/// maximum that is no token's logit says that the logits are, and one of 0 that nobody subtracts
+/// it.
 TEST_F(PluginTest, AMaximumThatIsNoTokensIsNoSearchThatEndsEarly) {
   const auto failure_of = [&](const char* does, const char* family) {
     const std::string values = std::string(R"({"kind": ")") + family + R"(", "seed": 7})";

@@ -1,5 +1,5 @@
-// Dot products in float32, in the orders that stages add in: none leaves its bound, and the bounds are
-// used to a good part.
+// Dot products in float32, in the orders that stages add in: none leaves its bound, and the bounds
+// are used to a good part.
 #include "reference/dot_product_bound.h"
 
 #include <gtest/gtest.h>

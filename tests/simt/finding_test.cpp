@@ -116,8 +116,8 @@ TEST(Findings, OfASeedDoNotDependOnTheNumberOfWorkers) {
   simt::set_worker_count(before);
 }
 
-/// A read of bytes that a copy brings is "before arrival" if it comes before the copy's wait, else a
-/// race with the copy: without order, either.
+/// A read of bytes that a copy brings is "before arrival" if it comes before the copy's wait, else
+/// a race with the copy: without order, either.
 std::string name_in_any_order(FindingKind kind) {
   return name_of(kind == FindingKind::read_before_arrival ? FindingKind::data_race : kind);
 }

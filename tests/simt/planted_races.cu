@@ -314,8 +314,8 @@ __global__ void halves_of_two_owners(int* values) {
   if (threadIdx.x == 32) shared[0] = 7;
 }
 
-// Lanes 0 and 1 read a half each, and lane 1 writes its own in place, as x[t] = f(x[t]) does where one
-// lane has a branch of its own. The other half is still one that lane 0 has read.
+// Lanes 0 and 1 read a half each, and lane 1 writes its own in place, as x[t] = f(x[t]) does where
+// one lane has a branch of its own. The other half is still one that lane 0 has read.
 __global__ void half_in_place(bool barrier, int* values) {
   __shared__ __align__(4) unsigned short shared[2];
   if (threadIdx.x < 2) shared[threadIdx.x] = 1;

@@ -17,8 +17,8 @@ struct WavefrontPattern {
 
 /// Shared memory that every pattern's kernel has; all of it is written first, 128 bytes at a time.
 inline constexpr int kPatternSharedBytes = 32 * 33 * 16;
-/// Wavefronts that the kernel takes beside the pattern: to fill the memory, and, of a store, to read a
-/// word a lane back.
+/// Wavefronts that the kernel takes beside the pattern: to fill the memory, and, of a store, to
+/// read a word a lane back.
 inline constexpr int kFillingStores = kPatternSharedBytes / 128;
 inline constexpr int kReadingBackLoads = 1;
 

@@ -1,5 +1,5 @@
-// Launches one kernel for each pattern of shared-memory accesses on a GPU, so that Nsight Compute can
-// count their wavefronts in this order; --list prints what the model predicts, as JSON.
+// Launches one kernel for each pattern of shared-memory accesses on a GPU, so that Nsight Compute
+// can count their wavefronts in this order; --list prints what the model predicts, as JSON.
 // wavefront_patterns.sh joins the two.
 #include "kernels/device.h"
 #include "tests/simt/device_array.h"

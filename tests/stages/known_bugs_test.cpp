@@ -1,7 +1,8 @@
 // Small inputs that broke real attention kernels, each with its whole kind.
 //
 // | the mistake                                                    | its tests
-// | -------------------------------------------------------------- | -------------------------------
+// | -------------------------------------------------------------- |
+// -------------------------------
 // |  1 NaN in values past the end: 0 * NaN                         | Line01
 // |  2 a loop over the tail that runs one too far                  | Line02
 // |  3 stale finite values past the end                            | Line03

@@ -149,7 +149,8 @@ nlohmann::json choices_for_measured_shapes() {
   return choices;
 }
 
-/// docs/measurements/tables.py, which knows no policy, marks by this file where the choice is wrong.
+/// docs/measurements/tables.py, which knows no policy, marks by this file where the choice is
+/// wrong.
 TEST(V1V2Policy, IsWrittenDownForTheTablesOfMeasurements) {
   const std::string file = std::string(STAGE_TESTS_MEASUREMENTS) + "/v1_v2_choices.json";
   const nlohmann::json choices = choices_for_measured_shapes();

@@ -37,7 +37,8 @@ std::vector<CaseSpec> cases_for(const Stage& stage, KernelVariant variant) {
           if (turn++ % step != 0) continue;
           constexpr std::pair<int, int> kHeads[] = {{2, 1}, {3, 3}, {4, 2}};
           const auto [heads, kv_heads] = kHeads[turn % std::size(kHeads)];
-          // Several rounds of 128 threads, a page that is partly filled, one token, none, whole pages.
+          // Several rounds of 128 threads, a page that is partly filled, one token, none, whole
+          // pages.
           CaseSpec spec = make_case(scalar, {heads, kv_heads, head_size, block_size},
                                     {2 * 128 + 2 * block_size + 3, 1, 0, 4 * block_size}, "normal",
                                     static_cast<std::uint64_t>(turn));

@@ -109,7 +109,8 @@ DecodeProblem codes_as_values(DecodeProblem problem) {
   return problem;
 }
 
-/// What a wrong sequence's code is, where it is no number: "; code 127 of e4m3 is NaN ..."; else "".
+/// What a wrong sequence's code is, where it is no number: "; code 127 of e4m3 is NaN ..."; else
+/// "".
 std::string about_code(const DecodeProblem& problem, int seq, bool is_key) {
   if (seq < 0) return "";
   Tensor code(problem.cache(), {1});

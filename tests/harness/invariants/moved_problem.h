@@ -13,8 +13,9 @@ struct MovedProblem {
   DecodeProblem problem;
 };
 
-/// Runs `problem` and each of `count` changed ones. Their outputs must be those of `problem`, within
-/// the bounds of both runs. Stops at the first that fails, else has the largest error of all.
+/// Runs `problem` and each of `count` changed ones. Their outputs must be those of `problem`,
+/// within the bounds of both runs. Stops at the first that fails, else has the largest error of
+/// all.
 ///
 /// @param nth  makes the change number 0, 1, ..., called in this order
 Verdict try_moved_problems(KernelUnderTest& kernel, const DecodeProblem& problem, int count,

@@ -20,8 +20,8 @@ struct Placing {
   RunOptions options() const { return {.compare_inputs = true, .layout = layout}; }
 };
 
-/// One gap at a time, so that a failure names the stride; the last has both caches in one allocation.
-/// Heads of a block have gaps in the classic layout alone.
+/// One gap at a time, so that a failure names the stride; the last has both caches in one
+/// allocation. Heads of a block have gaps in the classic layout alone.
 std::vector<Placing> placings(paged_cache_layout cache_layout) {
   std::vector<Placing> all = {{"a gap between two sequences' queries", {.query_gap = 48}},
                               {"a gap between two blocks of keys", {.key_gaps = {0, 64}}},
