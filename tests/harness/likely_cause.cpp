@@ -159,16 +159,20 @@ LikelyCause cause_of_other_rows(const Evidence& e) {
     for (int head = 0; head < problem.num_heads; ++head) {
       const OutputRow row{seq, head};
       if (problem.seq_lens[seq] == 0 || e.run.is_right(row)) continue;
-      if (++asked > kMostRowsAsked) return {};
+      bool is_asked = false;
       for (const MistakenProblem& mistake : mistaken_problems(problem, seq, head, e.kernel)) {
         // One token has all the weight whatever its logit.
         if (mistake.may_spare || (mistake.changes_logits && problem.seq_lens[seq] < 2) ||
-            tried.contains(mistake.rule) || !e.run.is_output_of(mistake, row).value_or(false))
+            tried.contains(mistake.rule))
           continue;
+        is_asked = true;
+        if (!e.run.is_nearly_output_of(mistake, row)) continue;
         tried.insert(mistake.rule);
         if (!e.run.first_against(mistake.rule))
           return cause_of(mistake, " (as " + place(seq, head) + " shows)");
       }
+      asked += is_asked ? 1 : 0;
+      if (asked == kMostRowsAsked) return {};
     }
   return {};
 }

@@ -272,6 +272,8 @@ class Mistakes {
     const int block_size = problem_.block_size;
     const int in_last_page = seq_len_ - (pages_ - 1) * block_size;
     add_length("last-token-dropped", "last token", "the last token is left out", seq_len_ - 1);
+    add_length("last-token-dropped", "last of several tokens",
+               "the last of several tokens is left out", std::max(seq_len_ - 1, 1));
     add_length("tail-not-masked", "tail",
                "the tail of the last page is not masked: " +
                    (pages_ * block_size - seq_len_ == 1

@@ -169,6 +169,10 @@ LikelyCause StatisticsCause::of_maximum() const {
   if (maximum.got == 0 && maximum.reference < 0)
     return {"maximum", "the maximum is " + numbers +
                            ": the search begins at 0, or slots past the sequence's end take part"};
+  // So little more is a logit that was rounded to bf16 or less coarsely.
+  if (maximum.got > maximum.reference &&
+      maximum.got - maximum.reference <= 0x1p-8 * std::abs(maximum.reference))
+    return {};
   if (maximum.got > maximum.reference)
     return {"maximum", "the maximum is " + numbers +
                            ": more than the sequence's tokens took part in the search"};

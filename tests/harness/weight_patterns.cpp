@@ -262,6 +262,8 @@ LikelyCause negative_weights(const Evidence& e) {
 }  // namespace
 
 LikelyCause cause_of_foreign_weight(const Evidence& e) {
+  // No weight is so great: what was read is no slot's value.
+  if (e.got().cwiseAbs().maxCoeff() > 2) return {};
   for (Eigen::Index label = e.seq_len(); label < e.got().size(); ++label) {
     if (std::abs(e.got()[label]) <= e.reference.bound[label]) continue;
     if (label < e.slots.own()) return {"tail-weighs", "slots past the end of the sequence weigh"};
