@@ -352,6 +352,27 @@ TEST_F(PluginTest, CausesExplainAllRowsOfTheRun) {
   }
 }
 
+/// A cause that a few cases alone have is not shown for all.
+TEST_F(PluginTest, CasesWithoutACauseHaveAVote) {
+  const auto out_on = [&](const std::vector<std::string>& lengths) {
+    Arguments arguments = {"--invariant", "reference"};
+    for (const std::string& length : lengths) {
+      const std::string name = "case" + std::to_string(arguments.size()) + ".json";
+      arguments.insert(
+          arguments.end(),
+          {"--case",
+           folder_.write(name, case_text({{"scalar", "\"f32\""}, {"seq_lens", "[" + length + "]"}}))
+               .string()});
+    }
+    return check(arguments, {"PAGED_TEST_DOES=last_of_20_dropped_else_keys_backwards"}).process.out;
+  };
+  const std::string mostly_unknown = out_on({"30", "20", "40"});
+  EXPECT_NE(mostly_unknown.find("no known mistake"), std::string::npos) << mostly_unknown;
+  EXPECT_EQ(mostly_unknown.find("likely cause:"), std::string::npos) << mostly_unknown;
+  const std::string mostly_known = out_on({"30", "20", "20"});
+  EXPECT_NE(mostly_known.find("likely cause: the last token"), std::string::npos) << mostly_known;
+}
+
 /// Rounded probabilities of a type that hides them in the weights that are read: all are right. Of
 /// one that cannot be told from any other small error, there is no cause.
 TEST_F(PluginTest, RoundedProbabilitiesAreFoundByTryingThem) {

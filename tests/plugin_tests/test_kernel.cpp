@@ -179,6 +179,7 @@ class Attention {
 
   int num_tokens() const {
     const int seq_len = a_.seq_lens[seq_];
+    if (does("last_of_20_dropped_else_keys_backwards") && seq_len == 20) return 19;
     if (does("last_token_dropped")) return std::max(seq_len - 1, 0);
     if (does("length_of_next_sequence")) return a_.seq_lens[(seq_ + 1) % a_.num_seqs];
     if (does("one_token_too_many")) return seq_len + 1;
@@ -225,7 +226,9 @@ class Attention {
   std::int64_t key_place(int offset, int dim) const {
     const int own = a_.cache == PAGED_F32 ? 4 : a_.cache <= PAGED_BF16 ? 8 : 16;
     const int x = does("x_is_8") ? 8 : own;
-    if (does("keys_backwards")) dim = a_.head_size - 1 - dim;
+    if (does("keys_backwards") ||
+        (does("last_of_20_dropped_else_keys_backwards") && a_.seq_lens[seq_] != 20))
+      dim = a_.head_size - 1 - dim;
     if (does("vector_step_lacks_x")) return dim / x * a_.block_size + offset * x + dim % x;
     if (does("token_step_lacks_x")) return dim / x * a_.block_size * x + offset + dim % x;
     if (does("place_in_vector_left_out")) return (dim / x * a_.block_size + offset) * x;
