@@ -12,9 +12,21 @@ namespace {
 struct Walk {
   int step = 1;  ///< tokens that are taken at once
   bool from_last = false;
+  bool by_partitions = false;
 
-  std::string text() const {
+  /// "WHAT IS NOT RESCALED when the maximum rises: tokens before it WEIGH exp(new maximum - old
+  /// maximum) times too much". Partitions are merged: no direction is said of them.
+  std::string sentence(const std::string& what, const std::string& weigh) const {
+    const std::string too_much = " exp(new maximum - old maximum) times too much";
+    if (by_partitions)
+      return what + " to the greater maximum where partitions of " + std::to_string(step) +
+             " tokens meet: tokens of the lesser one " + weigh + too_much;
+    return what + " when the maximum rises: tokens before it " + weigh + too_much;
+  }
+  /// How tokens are taken, if not one by one from the first on.
+  std::string order() const {
     std::string text;
+    if (by_partitions) return text;
     if (step > 1) text = " (tokens are taken " + std::to_string(step) + " at a time";
     if (from_last)
       text += (text.empty() ? " (tokens are taken" : ",") + std::string(" from the last on");
@@ -70,7 +82,8 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
   for (const bool from_last : {false, true})
     for (const int step :
          {1, e.problem.block_size, 16, 32, 64, 128, 256, e.problem.partition_size}) {
-      const Walk walk{step, from_last};
+      const bool by_partitions = e.kernel.has_partitions && step == e.problem.partition_size;
+      const Walk walk{step, from_last, by_partitions};
       const Eigen::VectorXd maxima = running_maxima(logits, walk);
       if (maxima == maximum) continue;
       const Eigen::VectorXd kept = exponentials(logits, maxima);
@@ -78,23 +91,18 @@ LikelyCause cause_of_missing_rescale(const Evidence& e) {
           !e.run.first_against(
               [&](OutputRow, const HeadAttention& its) { return kept_of(its, walk, its.sum); }))
         return {"accumulator-not-rescaled",
-                "the accumulator is not rescaled when the maximum rises: tokens before it weigh "
-                "exp(new maximum - old maximum) times too much" +
-                    walk.text()};
+                walk.sentence("the accumulator is not rescaled", "weigh") + walk.order()};
       if (e.are_explained_by_tokens(right / kept.sum()) &&
           e.are_all_multiples(
               [&](const MultipleOfReference& row) { return factor_of_sum(*row.attention, walk); }))
-        return {"sum-not-rescaled",
-                "the sum is not rescaled when the maximum rises: tokens before it count "
-                "exp(new maximum - old maximum) times too much in the denominator" +
-                    walk.text()};
+        return {"sum-not-rescaled", walk.sentence("the sum is not rescaled", "count") +
+                                        " in the denominator" + walk.order()};
       if (e.are_explained_by_tokens(kept / kept.sum()) &&
           !e.run.first_against(
               [&](OutputRow, const HeadAttention& its) { return kept_of(its, walk, 0); }))
         return {"not-rescaled",
-                "neither the accumulator nor the sum is rescaled when the maximum rises: tokens "
-                "before it count exp(new maximum - old maximum) times too much" +
-                    walk.text()};
+                walk.sentence("neither the accumulator nor the sum is rescaled", "count") +
+                    walk.order()};
     }
   return {};
 }

@@ -191,14 +191,14 @@ std::vector<Hypothesis> tokens_doubled(const Evidence& e) {
     if (std::abs(e.ratio(token) - factor) >
         e.ratio_bound(token, factor) + e.ratio_bound(others.front(), factor))
       return {};
-  double sum = 0, of_doubled = 0;
+  double of_doubled = 0;
   for (int token : doubled) {
     if (std::abs(e.ratio(token) - 2 * factor) >
         e.ratio_bound(token, 2 * factor) + 2 * e.ratio_bound(others.front(), factor))
       return {};
     of_doubled += e.reference.weights[token];
   }
-  sum = e.reference.weights.sum();
+  const double sum = e.reference.weights.sum();
   const double in_sum = std::abs(factor - 1) < std::abs(factor - sum / (sum + of_doubled)) ? 1 : 2;
   std::vector<Hypothesis> all = {
       {{"token-doubled",

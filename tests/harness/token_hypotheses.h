@@ -3,6 +3,7 @@
 #include "tests/harness/hypothesis.h"
 #include "tests/harness/weight_evidence.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 

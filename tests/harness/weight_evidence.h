@@ -55,6 +55,12 @@ struct Evidence {
   int seq_len() const { return problem.seq_lens[recovered.seq]; }
   int kv_head() const;
   bool is_right() const { return agree(got(), reference.weights, reference.bound); }
+  /// Whether no weight is off by more than rounding it to 16 bits explains.
+  bool is_nearly_right() const {
+    constexpr double kRoundingToBf16 = 0x1p-8;
+    return agree(got(), reference.weights,
+                 2 * reference.bound + 2 * kRoundingToBf16 * reference.weights);
+  }
   /// Whether a token weighs enough for a ratio to the reference to mean something.
   bool is_heavy(int token) const { return reference.weights[token] > 8 * reference.bound[token]; }
   double ratio(int token) const { return got()[token] / reference.weights[token]; }

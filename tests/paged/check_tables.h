@@ -19,7 +19,7 @@ enum class Whole {
 };
 
 /// Of each stage, what came out otherwise than stated. One case of an invariant is shown: the first
-/// whose likely cause is known, else the first. Nothing if all came out as stated. All are in the
+/// with the likely cause that most have (of none, the first without), else the first. Nothing if all came out as stated. All are in the
 /// JSON.
 void print_failures(std::ostream& stream, const std::vector<CheckResult>& results, Whole whole);
 

@@ -309,6 +309,8 @@ TEST_F(PluginTest, CausesExplainAllRowsOfTheRun) {
       {"last_partition_not_merged", "partition-lost",
        "the last partition is not merged where there are several, though the denominator",
        partitions},
+      {"sum_of_partitions_not_rescaled", "sum-not-rescaled",
+       "to the greater maximum where partitions of 512 tokens meet", partitions},
       {"lse_of_last_partition", "lse-of-one-partition", "only the LSE is wrong", partitions},
       {"alibi_from_end_of_partition", "alibi-position", "from the partition's last token", alibi},
       {"alibi_from_longest", "alibi-position", "from the longest sequence's end", alibi},

@@ -138,11 +138,14 @@ class Attention {
   /// softmax that does not rescale what it has when the maximum rises, as it does from step to
   /// step.
   float exponentiate(std::vector<float>& logits, float maximum) const {
-    const bool keeps_sum = does("sum_not_rescaled") || does("nothing_rescaled");
+    const bool by_partitions = does("sum_of_partitions_not_rescaled");
+    const bool keeps_sum = does("sum_not_rescaled") || does("nothing_rescaled") || by_partitions;
     const bool by_pages = does("accumulator_not_rescaled_by_pages");
     const bool keeps_weights =
         does("accumulator_not_rescaled") || by_pages || does("nothing_rescaled");
-    const std::size_t step = by_pages ? static_cast<std::size_t>(a_.block_size) : 1;
+    const std::size_t step = by_pages        ? static_cast<std::size_t>(a_.block_size)
+                             : by_partitions ? kPartition
+                                             : 1;
     float running = -std::numeric_limits<float>::infinity();
     float sum = 0;
     for (std::size_t token = 0; token < logits.size(); ++token) {
@@ -491,6 +494,7 @@ const paged_kernel_description* paged_kernel_describe() {
   d.fp8_caches = scalar == PAGED_F16 ? 1U << PAGED_E4M3 | 1U << PAGED_E5M2 : 0;
   d.features = PAGED_TAKES_ALIBI | PAGED_TAKES_BLOCK_SPARSE | PAGED_GIVES_LSE |
                PAGED_GIVES_STATISTICS | PAGED_GIVES_LOGITS;
+  if (does("sum_of_partitions_not_rescaled")) d.features |= PAGED_TAKES_PARTITIONS;
   if (does("wants_cuda")) d.memory = PAGED_CUDA_MEMORY;
   if (does("promises_what_is_not_there")) d.promises = "reference,refrence";
   if (does("promises_little")) d.promises = "reference,determinism";

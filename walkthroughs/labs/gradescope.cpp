@@ -26,7 +26,7 @@ bool was_tried(const nlohmann::json& step) { return step.at("tried").get<bool>()
 /// earlier one failed.
 std::string why_not_tried(const nlohmann::json& trial, bool is_first) {
   if (was_tried(trial.at("invariants").front())) return "not tried: one before it failed";
-  if (!is_first) return "not tried, as the first";
+  if (!is_first) return "not tried: see the first test";
   return "not tried: " + trial.at("note").get<std::string>() +
          first_error(trial.at("compiler").get<std::string>());
 }

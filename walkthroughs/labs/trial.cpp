@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace paged::labs {
@@ -69,26 +70,31 @@ std::string with_ways_of_a_lab(std::string message) {
   return message;
 }
 
-/// Sizes of the cases that a step has held on.
-struct HeldSizes {
-  std::set<int> heads, blocks;
-  void add(const DecodeProblem& problem) {
-    heads.insert(problem.head_size);
-    blocks.insert(problem.block_size);
-  }
-};
+using Sizes = std::pair<int, int>;  ///< of a head, of a block
 
-/// "held with heads of 64 dimensions, fails with 80: ", or "" where sizes say nothing.
-std::string apart_by_size(const HeldSizes& held, const DecodeProblem& failed) {
-  const auto apart = [](const std::set<int>& sizes, int size, const std::string& of) {
-    if (sizes.empty() || sizes.contains(size)) return std::string();
-    std::string all;
-    for (const int one : sizes) all += (all.empty() ? "" : " and ") + std::to_string(one);
-    return "held with " + of.substr(0, of.find('#')) + all + of.substr(of.find('#') + 1) +
-           ", fails with " + std::to_string(size) + ": ";
+/// "held with heads of 64 dimensions, fails with 80: " if the same case holds in some of the sizes that
+/// others were right in; "" if it does not, and so sizes have no part in it.
+std::string apart_by_size(const std::set<Sizes>& held, const CaseSpec& failed,
+                          const Invariant& invariant, KernelUnderTest& kernel, std::uint64_t seed) {
+  const auto holds = [&](const Sizes& sizes) {
+    CaseSpec same = failed;
+    std::tie(same.head_size, same.block_size) = sizes;
+    try {
+      const Case c = build_case(same);
+      return kernel.supports(c.problem) && verdict_on(invariant, kernel, c, seed).held;
+    } catch (const InputError&) {  // its data have the sizes that they have
+      return false;
+    }
   };
-  const std::string by_head = apart(held.heads, failed.head_size, "heads of # dimensions");
-  return by_head.empty() ? apart(held.blocks, failed.block_size, "pages of # tokens") : by_head;
+  if (held.contains({failed.head_size, failed.block_size})) return "";
+  for (const auto& [head_size, block_size] : held)
+    if (holds({head_size, block_size}))
+      return head_size != failed.head_size
+                 ? "held with heads of " + std::to_string(head_size) + " dimensions, fails with " +
+                       std::to_string(failed.head_size) + ": "
+                 : "held with pages of " + std::to_string(block_size) + " tokens, fails with " +
+                       std::to_string(failed.block_size) + ": ";
+  return "";
 }
 
 void note_failure(const Verdict& verdict, CheckOutcome& check, const std::string& before = "") {
@@ -110,7 +116,7 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
   const Invariant& invariant = find_invariant(check.id);
   check.tried = true;
   int failures = 0;
-  HeldSizes held;
+  std::set<Sizes> held;
   for (const CaseSpec& spec : cases_of(step, invariant, seed)) {
     const DecodeShape shape = shape_of_case(spec);
     if (!is_in(kernel.stage().supports.instances, shape.scalar, shape.cache, shape.head_size,
@@ -129,12 +135,12 @@ void try_check(CheckOutcome& check, const LabCheck& step, KernelUnderTest& kerne
     if (failures == 0) is_about();  // also if the kernel's process ends on it
     const Verdict verdict = verdict_on(invariant, kernel, c, seed);
     if (verdict.held) {
-      if (failures == 0) held.add(c.problem);
+      held.insert({spec.head_size, spec.block_size});
       continue;
     }
     if (failures++ == 0 || !verdict.cause.empty()) {
       is_about();
-      note_failure(verdict, check, apart_by_size(held, c.problem));
+      note_failure(verdict, check, apart_by_size(held, spec, invariant, kernel, seed));
     }
     if (!is_unexplained(verdict) || failures == kMostFailures) return;
   }
